@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const FOLDER = join(root, 'node_modules/.cache/svc-mutants')
 const EXCHANGED = {
   [join(root, 'src/http/bind.ts')]: join(root, 'test/e2e/mutants/bind.ts'),
-  [join(root, 'src/http/routes/served-socket.ts')]: join(root, 'test/e2e/mutants/served-socket.ts'),
+  [join(root, 'src/http/contributed/served-socket.ts')]: join(root, 'test/e2e/mutants/served-socket.ts'),
 }
 
 async function buildMutants() {

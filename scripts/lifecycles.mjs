@@ -15,7 +15,7 @@ const MOST = 24
 const REASONS = {
   'src/kernel/alarm.ts setTimeout': 'the one place where a timer of the server is set; an alarm is set, rings, or is over',
   'src/cli/door.ts setTimeout': 'the time limit of a Node socket, which Node keeps',
-  'src/http/unread.ts setTimeout': 'the time limit of a Node socket, which Node keeps',
+  'src/http/answer/unread.ts setTimeout': 'the time limit of a Node socket, which Node keeps',
   'src/cli/doctor/online-checks.ts AbortSignal.timeout': 'how long a command waits for an answer; it ends with the command',
   'src/cli/serve/serve.ts setTimeout': 'the last resort when the runtime, which is a machine, does not stop',
   'src/cli/screen/spinner.ts setInterval': 'the spinner of a terminal: it ends with the run that is shown, or with the process',
@@ -32,8 +32,8 @@ const REASONS = {
   'src/plugins/pty/output.ts isFinished': 'a text that grows until its program ends, which the terminal machine hears of',
   'src/http/sockets/websocket.ts over':
     'the library keeps the states of a socket, but not whether its end was ours: then the client is not heard any more',
-  'src/store/connection.ts closed': 'a handle that was closed on purpose is not opened again, one that broke is',
-  'src/store/log-sync.ts closed': 'a file that is being synced is closed when that is done',
+  'src/store/disk/connection.ts closed': 'a handle that was closed on purpose is not opened again, one that broke is',
+  'src/store/disk/log-sync.ts closed': 'a file that is being synced is closed when that is done',
 }
 const ELSEWHERE = ['src/client/', 'src/page/', 'src/kit/', 'src/sandbox/', 'src/reader/', 'src/testing/']
 const LEFT_OUT = ['src/machines/', 'src/platform/node/']

@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const require = createRequire(import.meta.url)
-/** As in src/store/driver.ts. */
+/** As in src/store/disk/driver.ts. */
 const HAS_BINARIES = Number.parseInt(process.versions.node, 10) >= 22
 
 provide(HAS_BINARIES ? 'better-sqlite3-prebuilt' : 'better-sqlite3', (path) => `new (require(${path}))(':memory:').close()`, fail)

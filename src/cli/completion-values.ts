@@ -1,6 +1,6 @@
 /** `svc completion values`: what a shell may complete, a line each, with a tab before what it is. Nothing where no server runs. */
 import type { Client } from '../client/client-types.js'
-import { printable } from '../protocol/visible-text.js'
+import { printable } from '../protocol/text/visible-text.js'
 import { connectToRunning } from './connection.js'
 import { writeOut } from './output.js'
 import { shortTitle } from './session/session-record.js'

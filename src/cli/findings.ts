@@ -1,5 +1,5 @@
 /** What a check found, and how it is shown. */
-import { printable } from '../protocol/visible-text.js'
+import { printable } from '../protocol/text/visible-text.js'
 
 export interface Finding {
   readonly level: 'ok' | 'warning' | 'error'

@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { stripVTControlCharacters } from 'node:util'
-import { escapedJson, visibleText } from '../protocol/visible-text.js'
+import { escapedJson, visibleText } from '../protocol/text/visible-text.js'
 import { type EditorOptions, type LineEditor, openLineEditor } from './line-editor.js'
 import { type Line, type Style, widthOf } from './screen/span.js'
 

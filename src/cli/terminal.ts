@@ -1,5 +1,5 @@
 /** The two output streams of `svc run`: the answer on standard output, everything about it on standard error. */
-import { escapedJson, printable } from '../protocol/visible-text.js'
+import { escapedJson, printable } from '../protocol/text/visible-text.js'
 import {
   askPerson,
   createTextOut,

@@ -4,7 +4,7 @@
  */
 import { API } from '../protocol/api.js'
 import { LIMITS } from '../protocol/limits.js'
-import { fieldNames } from '../protocol/parse.js'
+import { fieldNames } from '../protocol/text/parse.js'
 import type { Method, RouteContract } from '../protocol/route.js'
 
 export interface Operation {

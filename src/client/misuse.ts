@@ -1,5 +1,5 @@
 /** Mistakes of the calling program. Everything here throws a `TypeError` that says what is wrong and what is wanted, before anything is sent. */
-import { nearest } from '../protocol/nearest.js'
+import { nearest } from '../protocol/text/nearest.js'
 import type { AttendOptions, ClientOptions, EventOptions, PromptOptions } from './client-types.js'
 
 const CLIENT_OPTIONS: Names<ClientOptions> = { baseUrl: true, token: true, directory: true, fetch: true }

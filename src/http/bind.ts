@@ -3,22 +3,22 @@
  * then path, query and headers are parsed and access is decided; then the body is read; then it is decided whether somebody else
  * controls the session, and the handler runs.
  */
-import { cutWhenUnread } from './unread.js'
+import { cutWhenUnread } from './answer/unread.js'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { EventSubscription, FrameSink, RawJson } from '../ports/facades.js'
 import type { Caller } from '../protocol/caller.js'
 import { SvcError } from '../protocol/errors.js'
 import { TRIMMED_HEADER } from '../protocol/event/event.js'
 import { LIMITS } from '../protocol/limits.js'
-import { fieldNames, parseRequest } from '../protocol/parse.js'
+import { fieldNames, parseRequest } from '../protocol/text/parse.js'
 import type { Answer, Parsed, RouteContract, Schema } from '../protocol/route.js'
 import type { Admission } from './admission/admission.js'
 import type { Audit } from './admission/audit.js'
-import { JSON_TYPE } from './errors.js'
+import { JSON_TYPE } from './answer/errors.js'
 import { fieldsOf } from './request/fields.js'
 import { answerHeaders } from './request/headers.js'
 import type { OpenCalls } from './calls.js'
-import type { Interims } from './interim.js'
+import type { Interims } from './answer/interim.js'
 import { sendPieces } from './streams/pieces.js'
 import type { EventStreams } from './streams/sse.js'
 

@@ -8,7 +8,7 @@ import type { ChangeNotes, FileState } from '../protocol/session/snapshot.js'
 import type { Message, PromptRequest } from '../protocol/message/message.js'
 import type { Durability } from '../store/store.js'
 import type { PluginRow, PluginRowQuery } from '../store/plugin-rows.js'
-import type { Found, SearchIndex } from '../store/search/search.js'
+import type { Found, SearchIndex } from '../store/found.js'
 import type { TokenUsage } from '../protocol/message/token-usage.js'
 import type { ModelMessage } from './provider-adapter.js'
 

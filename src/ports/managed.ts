@@ -1,7 +1,7 @@
 /** What the operator manages, as routes see it (http-contract §5.7). */
 import type { Caller } from '../protocol/caller.js'
-import type { ManagedResource, MarkdownWriteRequest, ResourceScope } from '../protocol/management/management.js'
-import type { SkillVersion, SkillWriteRequest } from '../protocol/management/skills.js'
+import type { ManagedResource, MarkdownWriteRequest, ResourceScope } from '../protocol/resource/managed.js'
+import type { SkillVersion, SkillWriteRequest } from '../protocol/resource/managed-skills.js'
 import type {
   ManagedRepository,
   ManagedWorkspace,
@@ -9,7 +9,7 @@ import type {
   RepositoryUpdateRequest,
   WorkspaceCreateRequest,
   WorkspaceUpdateRequest,
-} from '../protocol/management/workspaces.js'
+} from '../protocol/workspace/workspaces.js'
 
 /** The place that managed resources are kept in. */
 export interface ManagedPlace {

@@ -1,6 +1,6 @@
 /** Schema pieces that several nouns share: counters, times, parameters (http-contract §0). */
 import * as z from 'zod'
-import { pathText } from './path-text.js'
+import { pathText } from './text/path-text.js'
 
 export const uint = z.number().int().min(0)
 /** Unix milliseconds. */

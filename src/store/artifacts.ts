@@ -1,9 +1,9 @@
 /** Metadata of artifacts; their bytes are files of their own (http-contract §2.9). */
 import type { Artifact } from '../protocol/system/artifact.js'
-import type { Connection } from './connection.js'
+import type { Connection } from './disk/connection.js'
 import type { ArtifactTable } from './store.js'
-import { valueIn, valueOf } from './stored-json.js'
-import type { JsonRow } from './stored-json.js'
+import { valueIn, valueOf } from './disk/stored-json.js'
+import type { JsonRow } from './disk/stored-json.js'
 
 export function createArtifactTable(connection: Connection): ArtifactTable {
   const insert = connection.query<[string, string, string | null, number, string]>(

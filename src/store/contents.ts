@@ -10,8 +10,8 @@
  */
 import type { FilePart, Part } from '../protocol/message/message.js'
 import type { QueuedPrompt } from '../protocol/message/queued-prompt.js'
-import type { Connection } from './connection.js'
-import { valueOf } from './stored-json.js'
+import type { Connection } from './disk/connection.js'
+import { valueOf } from './disk/stored-json.js'
 
 /** Migration. */
 export const CONTENTS_SCHEMA = `

@@ -1,5 +1,5 @@
 /** Numbers that outlive their rows: the next event sequence, the last one removed. */
-import type { Connection } from './connection.js'
+import type { Connection } from './disk/connection.js'
 import type { Transact } from './transaction.js'
 
 export interface Counters {

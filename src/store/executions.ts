@@ -1,9 +1,9 @@
 /** The latest execution of every root session (sessions-events §11.9). */
 import type { ExecutionActivitySnapshot } from '../protocol/session/session.js'
-import type { Connection } from './connection.js'
+import type { Connection } from './disk/connection.js'
 import type { ExecutionTable } from './store.js'
-import { valueIn, valueOf } from './stored-json.js'
-import type { JsonRow } from './stored-json.js'
+import { valueIn, valueOf } from './disk/stored-json.js'
+import type { JsonRow } from './disk/stored-json.js'
 
 export function createExecutionTable(connection: Connection): ExecutionTable {
   const put = connection.query<[string, 0 | 1, string]>(`

@@ -1,7 +1,7 @@
 /** Permission and question requests, standing approvals, todo lists (sessions-events §2.13, §8, §9). */
-import type { Connection } from './connection.js'
+import type { Connection } from './disk/connection.js'
 import type { ApprovalTable, InteractionRow, InteractionTable, TodoTable } from './store.js'
-import { valueOf } from './stored-json.js'
+import { valueOf } from './disk/stored-json.js'
 
 interface StoredRow {
   readonly id: string

@@ -1,11 +1,11 @@
 /** Append-only logs: durable events by sequence, and the audit trail (sessions-events §11, threat-model T8). */
 import type { AuditEntry } from '../protocol/system/system.js'
-import type { Connection } from './connection.js'
+import type { Connection } from './disk/connection.js'
 import type { Contents } from './contents.js'
 import type { Counters } from './counters.js'
 import type { AuditTable, EventRow, EventTable } from './store.js'
-import { valueOf } from './stored-json.js'
-import type { JsonRow } from './stored-json.js'
+import { valueOf } from './disk/stored-json.js'
+import type { JsonRow } from './disk/stored-json.js'
 
 const COLUMNS = 'sequence, type, session_id as sessionId, json, created'
 

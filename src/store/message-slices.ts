@@ -1,5 +1,5 @@
 /** Messages of a session, some at a time, as the JSON texts that are stored (sessions-events §3). */
-import type { Connection } from './connection.js'
+import type { Connection } from './disk/connection.js'
 import type { Contents } from './contents.js'
 import type { MessageTable } from './store.js'
 

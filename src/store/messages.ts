@@ -7,13 +7,13 @@
  */
 import { SvcError } from '../protocol/errors.js'
 import type { Message, MessageInfo, Part } from '../protocol/message/message.js'
-import type { Connection } from './connection.js'
+import type { Connection } from './disk/connection.js'
 import type { Contents } from './contents.js'
 import { createMessageSlices } from './message-slices.js'
 import type { MessagePageQuery, MessageTable, Stored } from './store.js'
 import { createUndoneRows } from './undone-rows.js'
-import { valueIn } from './stored-json.js'
-import type { JsonRow } from './stored-json.js'
+import { valueIn } from './disk/stored-json.js'
+import type { JsonRow } from './disk/stored-json.js'
 
 const MESSAGE_JSON = `concat('{"info":', info, ',"parts":[', (
   select group_concat(json, ',') from (select json from parts where message_key = messages.key and undone = 0 order by position)

@@ -1,6 +1,6 @@
 /** Rows of native plugins, each in its own space: a kind, an id, a group to list by and a number to sort by. */
-import type { Connection } from './connection.js'
-import { valueOf } from './stored-json.js'
+import type { Connection } from './disk/connection.js'
+import { valueOf } from './disk/stored-json.js'
 
 export interface PluginRow {
   readonly id: string

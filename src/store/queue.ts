@@ -1,5 +1,5 @@
 /** Prompts waiting for their session, oldest first (sessions-events §5). */
-import type { Connection } from './connection.js'
+import type { Connection } from './disk/connection.js'
 import type { Contents } from './contents.js'
 import type { QueueHead, QueueRow, QueueTable } from './store.js'
 

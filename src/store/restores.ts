@@ -1,7 +1,7 @@
 /** Restores of files and history under way, so that one cut short is finished or taken back (sessions-events §7). */
-import type { Connection } from './connection.js'
-import { valueIn } from './stored-json.js'
-import type { JsonRow } from './stored-json.js'
+import type { Connection } from './disk/connection.js'
+import { valueIn } from './disk/stored-json.js'
+import type { JsonRow } from './disk/stored-json.js'
 import type { HistoryMove, KeptContentTable, RestoreTable } from './store.js'
 
 /** Migration: undone rows, restores, and what is kept beside parts. */

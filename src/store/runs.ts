@@ -1,5 +1,5 @@
 /** Run records: what start-up has to mark as interrupted (sessions-events §2.17). */
-import type { Connection } from './connection.js'
+import type { Connection } from './disk/connection.js'
 import type { RunRow, RunTable } from './store.js'
 
 interface StoredRow {

@@ -8,10 +8,10 @@ import { LOCAL_TENANT } from '../protocol/caller.js'
 import { SvcError } from '../protocol/errors.js'
 import { createLru } from '../kernel/lru.js'
 import type { Session } from '../protocol/session/session.js'
-import type { Connection, Query } from './connection.js'
+import type { Connection, Query } from './disk/connection.js'
 import type { SessionFilter, SessionSummaryRow, SessionTable } from './store.js'
-import { valueIn, valueOf } from './stored-json.js'
-import type { JsonRow } from './stored-json.js'
+import { valueIn, valueOf } from './disk/stored-json.js'
+import type { JsonRow } from './disk/stored-json.js'
 
 /** What a list item keeps: no permission rules, no state of the runtime. */
 const SUMMARY_FIELDS = [

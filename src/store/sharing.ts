@@ -1,8 +1,8 @@
 /** Who takes part in a session, and who controls it (sessions-events §14). */
 import type { SessionControl, SessionParticipant } from '../protocol/session/sharing.js'
-import type { Connection } from './connection.js'
-import { valueIn } from './stored-json.js'
-import type { JsonRow } from './stored-json.js'
+import type { Connection } from './disk/connection.js'
+import { valueIn } from './disk/stored-json.js'
+import type { JsonRow } from './disk/stored-json.js'
 
 export const SHARING_SCHEMA = `
 create table session_control (

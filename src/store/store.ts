@@ -13,7 +13,7 @@ import type { ExecutionActivitySnapshot, Session, SessionUsage, Todo } from '../
 import type { AuditEntry } from '../protocol/system/system.js'
 import type { ContentTable } from './contents.js'
 import type { PluginRowTable } from './plugin-rows.js'
-import type { SearchIndex } from './search/search.js'
+import type { SearchIndex } from './found.js'
 import type { SharingTable } from './sharing.js'
 
 /** Promise classes D1 and D2 of the threat model. */

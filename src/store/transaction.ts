@@ -5,7 +5,7 @@
  * back. I3 The sync mode changes between transactions only: `power` syncs the log at its commit and with it all
  * `process` commits before it. `onCommit` hears of every transaction that is over.
  */
-import type { Connection } from './connection.js'
+import type { Connection } from './disk/connection.js'
 import type { Durability } from './store.js'
 
 export type Transact = <T>(durability: Durability, change: () => T) => T

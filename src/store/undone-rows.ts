@@ -1,6 +1,6 @@
 /** Rows of messages and parts that were undone: hidden until they are shown again, or discarded by the next prompt. */
 import { SvcError } from '../protocol/errors.js'
-import type { Connection } from './connection.js'
+import type { Connection } from './disk/connection.js'
 import type { Contents } from './contents.js'
 import type { MessageTable } from './store.js'
 

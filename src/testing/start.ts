@@ -26,7 +26,7 @@ import { createTestInteractions, createTestSessions } from './sessions.js'
 import { playedPlugin } from './steps.js'
 import { playTools } from './tools.js'
 import { createWaits } from './waits.js'
-import { isRecord } from '../protocol/json.js'
+import { isRecord } from '../protocol/text/json.js'
 
 const MAX_FILE = 16 * 1024 * 1024
 

@@ -1,5 +1,5 @@
 /** `svc/testing`: a runtime in memory for scripted integration tests. What other packages import; the build writes its declarations. */
-import { readTrace as read } from '../cli/inspect/trace-text.js'
+import { readTrace as read } from '../protocol/system/trace-text.js'
 import { checkTrace as check } from './check-trace.js'
 import { recordedActors as recorded, replay as replayActor } from './replay.js'
 import type { CheckTrace, ReadTrace, RecordedActors, ReplayActor } from './replay-types.js'

@@ -18,7 +18,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   kernel: { layers: ['kernel', 'protocol'], packages: true, node: true },
   ports: { layers: ['ports', 'kernel', 'ports', 'platform', 'actors', 'machines', 'store', 'protocol'], packages: true, node: true },
   platform: { layers: ['kernel', 'ports', 'platform', 'actors', 'machines', 'store', 'protocol'], packages: true, node: true },
-  protocol: { layers: ['kernel', 'protocol'], packages: ['zod'], node: false },
+  protocol: { layers: ['kernel', 'protocol'], packages: ['zod', 'yaml'], node: false },
   machines: { layers: ['kernel', 'machines', 'protocol'], packages: ['xstate', 'luxon', 'yaml'], node: false },
   store: { layers: ['kernel', 'store', 'protocol'], packages: ['better-sqlite3', 'better-sqlite3-prebuilt', 'sqlite-vec'], node: true },
   actors: { layers: ['platform', 'ports', 'kernel', 'actors', 'protocol', 'machines', 'store'], packages: true, node: true },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { meant } from '../../src/cli/table/nearest.js'
-import { nearest } from '../../src/protocol/nearest.js'
+import { nearest } from '../../src/protocol/text/nearest.js'
 
 const NAMES = ['serve', 'run', 'session', 'doctor']
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { checkTrace } from '../../src/testing/check-trace.js'
 import { recordedActors, replay } from '../../src/testing/replay.js'
-import { readTrace } from '../../src/cli/inspect/trace-text.js'
+import { readTrace } from '../../src/protocol/system/trace-text.js'
 import type { InspectorRecord, InspectorTrace } from '../../src/protocol/system/inspector.js'
 import { calls, type PlayedStep, says, startTestService } from '../fakes/service.js'
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { compactionOverrides } from '../../src/machines/session/compaction/window.js'
 import { retryPolicyOf } from '../../src/machines/session/retry.js'
-import { GIVEN, unreadValues, unreadVariables, VARIABLES } from '../../src/protocol/variables.js'
+import { GIVEN, unreadValues, unreadVariables, VARIABLES } from '../../src/protocol/system/variables.js'
 
 const SOURCES = fileURLToPath(new URL('../../src', import.meta.url))
 
@@ -28,7 +28,7 @@ test('variables of svc without effect are named; those that are read, given to c
 test('the list of variables that are read is what the sources name', () => {
   const named = new Set<string>()
   for (const name of readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })) {
-    if (!name.endsWith('.ts') || name === 'protocol/variables.ts') continue
+    if (!name.endsWith('.ts') || name === 'protocol/system/variables.ts') continue
     for (const [, quoted = ''] of readFileSync(join(SOURCES, name), 'utf8').matchAll(/'(SVC_[A-Z_]+)'/g)) named.add(quoted)
   }
   for (const name of GIVEN) named.delete(name)

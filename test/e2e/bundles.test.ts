@@ -7,7 +7,7 @@ import type { Message, SessionQueueInfo } from '../../src/protocol/message/messa
 import type { Artifact } from '../../src/protocol/system/artifact.js'
 import type { Session, SessionPage } from '../../src/protocol/session/session.js'
 import { createGate, finish, hold, type ModelServer, reply, startModelServer, text, type Script } from '../fixtures/model-server.js'
-import { Database } from '../../src/store/driver.js'
+import { Database } from '../../src/store/disk/driver.js'
 import { makePlace, withModel } from './place.js'
 import { openScene, type Scene, type Server } from './server.js'
 

@@ -4,7 +4,7 @@ import { appendFileSync, mkdirSync, readdirSync, readFileSync, renameSync, write
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, expect, test } from 'vitest'
-import type { ManagedResource } from '../../src/protocol/management/management.js'
+import type { ManagedResource } from '../../src/protocol/resource/managed.js'
 import { makePlace } from './place.js'
 import { openScene, type Scene, type Server } from './server.js'
 

@@ -1,6 +1,6 @@
 /** One conversation with everything that can happen in it, the same in all four protocols, through the built program. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { isRecord, type JsonRecord } from '../../src/protocol/json.js'
+import { isRecord, type JsonRecord } from '../../src/protocol/text/json.js'
 import { type ModelServer, startModelServer } from '../fixtures/model-server.js'
 import { chat } from '../fixtures/vendors/chat.js'
 import { content } from '../fixtures/vendors/content.js'

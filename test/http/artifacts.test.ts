@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { attachment, filenameOf, matchesEtag } from '../../src/http/content.js'
+import { attachment, filenameOf, matchesEtag } from '../../src/http/answer/content.js'
 import { ARTIFACT, createFakeRuntime } from '../fakes/runtime.js'
 import { createTestServer } from './setup.js'
 

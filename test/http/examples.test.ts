@@ -8,7 +8,7 @@ import * as z from 'zod'
 import { API } from '../../src/protocol/api.js'
 import { EVENT_SENTENCES } from '../../src/protocol/event/event-sentences.js'
 import { toOpenApi } from '../../src/protocol/openapi.js'
-import { parseRequest } from '../../src/protocol/parse.js'
+import { parseRequest } from '../../src/protocol/text/parse.js'
 
 const Examples = z.record(
   z.string(),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readAtOnce } from '../../src/kernel/work.js'
-import { readYamlMap } from '../../src/machines/yaml-map.js'
+import { readYamlMap } from '../../src/protocol/text/yaml-map.js'
 
 const BOUNDS = { characters: 4000, aliases: 8 }
 const read = (yaml: string) => readAtOnce(readYamlMap(yaml, BOUNDS))

@@ -1,6 +1,6 @@
 /** Schemas of tools for vendors that refuse a request for a word they do not know (subsystems c.9). */
 import { describe, expect, it } from 'vitest'
-import { isRecord, type JsonRecord } from '../../src/protocol/json.js'
+import { isRecord, type JsonRecord } from '../../src/protocol/text/json.js'
 import { chat } from '../fixtures/vendors/chat.js'
 import { content } from '../fixtures/vendors/content.js'
 import type { Vendor } from '../fixtures/vendors/turn.js'

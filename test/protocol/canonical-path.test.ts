@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { canonicalPath } from '../../src/protocol/canonical-path.js'
+import { canonicalPath } from '../../src/protocol/text/canonical-path.js'
 
 const failing = (code: string) => Object.assign(new Error(code), { code })
 

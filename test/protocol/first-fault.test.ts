@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { SvcError } from '../../src/protocol/errors.js'
-import { parseRequest } from '../../src/protocol/parse.js'
+import { parseRequest } from '../../src/protocol/text/parse.js'
 
 const many = (count: number, value: unknown) => Array.from({ length: count }, () => value)
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createJsonCount, excessOf, type JsonBounds } from '../../src/protocol/json-bounds.js'
+import { createJsonCount, excessOf, type JsonBounds } from '../../src/protocol/text/json-bounds.js'
 
 const BOUNDS: JsonBounds = { depth: 3, values: 20 }
 const excess = (text: string, bounds = BOUNDS) => excessOf(Buffer.from(text), bounds)

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { parseManifest } from '../../src/actors/plugin/package/package-manifest.js'
-import { asDeclared } from '../../src/protocol/leniency.js'
+import { asDeclared } from '../../src/protocol/text/leniency.js'
 import { ModelRef, PromptRequest } from '../../src/protocol/message/message.js'
-import { parseRequest } from '../../src/protocol/parse.js'
+import { parseRequest } from '../../src/protocol/text/parse.js'
 import { CreateSessionRequest } from '../../src/protocol/session/session.js'
 import { WorkflowDefinition } from '../../src/protocol/workflow/workflow.js'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { isSecretName, publicDocument, publicText } from '../../src/protocol/secrets.js'
+import { isSecretName, publicDocument, publicText } from '../../src/protocol/text/secrets.js'
 
 it.each([
   'apiKey',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { escapedJson, printable, visibleText } from '../../src/protocol/visible-text.js'
+import { escapedJson, printable, visibleText } from '../../src/protocol/text/visible-text.js'
 
 const UNSEEN = [
   '\u0000',

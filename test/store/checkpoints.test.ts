@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { createCheckpoints } from '../../src/store/checkpoints.js'
-import { openDatabase } from '../../src/store/database.js'
+import { createCheckpoints } from '../../src/store/disk/checkpoints.js'
+import { openDatabase } from '../../src/store/opening/database.js'
 
 let directory = ''
 beforeEach(() => {

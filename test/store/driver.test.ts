@@ -1,7 +1,7 @@
 /** The native part of the driver belongs to one version of Node: people are told that, not where it was looked for. */
 import { expect, test } from 'vitest'
 import { SvcError } from '../../src/protocol/errors.js'
-import { storeFault } from '../../src/store/faults.js'
+import { storeFault } from '../../src/store/disk/faults.js'
 
 test.each([
   ['none was compiled', new Error('Could not locate the bindings file. Tried:\n → /somewhere/better_sqlite3.node')],

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { type Connection, createConnection, type Query } from '../../src/store/connection.js'
-import { openDatabase } from '../../src/store/database.js'
+import { type Connection, createConnection, type Query } from '../../src/store/disk/connection.js'
+import { openDatabase } from '../../src/store/opening/database.js'
 import { createSessionTable } from '../../src/store/sessions.js'
 import { createTransact } from '../../src/store/transaction.js'
 import { session } from './records.js'

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createConnection } from '../../src/store/connection.js'
-import { openDatabase } from '../../src/store/database.js'
-import { createLogSync } from '../../src/store/log-sync.js'
+import { createConnection } from '../../src/store/disk/connection.js'
+import { openDatabase } from '../../src/store/opening/database.js'
+import { createLogSync } from '../../src/store/disk/log-sync.js'
 import { createTransact } from '../../src/store/transaction.js'
 
 describe('the log of the store', () => {

@@ -9,7 +9,7 @@
 import { LIMITS } from '../../protocol/limits.js'
 import type { Effects } from '../../ports/effects.js'
 import type { ManagedOutputs, ToolResult } from '../../ports/plugin.js'
-import { wellFormed } from '../well-formed.js'
+import { wellFormed } from '../../protocol/text/well-formed.js'
 
 const { outputLines, outputBytes, artifactBytes, artifactRetention } = LIMITS.tools
 /** Files removed by one sweep at most. */

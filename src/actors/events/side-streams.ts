@@ -7,7 +7,7 @@
 import { setImmediate } from 'node:timers'
 import { createAlarm } from '../../kernel/alarm.js'
 import type { Caller } from '../../protocol/caller.js'
-import { isRecord } from '../../protocol/json.js'
+import { isRecord } from '../../protocol/text/json.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { CatalogActivity, ExecutionSummary, Session } from '../../protocol/session/session.js'
 import type { Store } from '../../store/store.js'

@@ -1,7 +1,7 @@
 /** Live actors as data: names, kinds and states, and the walk from a root to everything below it (architecture §8). */
 import type { AnyActorRef, AnyEventObject } from 'xstate'
 import type { InspectedActor } from '../../protocol/system/inspector.js'
-import { isRecord } from '../../protocol/json.js'
+import { isRecord } from '../../protocol/text/json.js'
 import type { RootActor } from '../../kernel/roots.js'
 import { isMachine } from './charts.js'
 

@@ -6,7 +6,7 @@
  * I3 Nothing thrown here reaches an actor.
  */
 import type { AnyActorRef, AnyEventObject, InspectionEvent } from 'xstate'
-import { isRecord } from '../../protocol/json.js'
+import { isRecord } from '../../protocol/text/json.js'
 import type { InspectorRecord } from '../../protocol/system/inspector.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { ActorDirectory, RootActor } from '../../kernel/roots.js'

@@ -1,6 +1,6 @@
 /** What is stored of the end of a request, and what it says to whoever asked. */
 import type { InteractionRow } from '../../store/store.js'
-import { wellFormed } from '../well-formed.js'
+import { wellFormed } from '../../protocol/text/well-formed.js'
 
 export type PermissionAnswer = { readonly granted: true } | { readonly granted: false; readonly message: string }
 export type QuestionAnswer = { readonly answers: readonly (readonly string[])[] } | { readonly rejected: string }

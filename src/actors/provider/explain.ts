@@ -1,5 +1,5 @@
 /** What a person needs to know of a failed request besides what its provider said: where it went, for which model, with which key. */
-import { publicAddress } from '../../protocol/secrets.js'
+import { publicAddress } from '../../protocol/text/secrets.js'
 import { ProviderError } from '../../ports/provider-adapter.js'
 import type { StoredKey } from './credentials/document.js'
 import { isSameEndpoint } from './keys.js'

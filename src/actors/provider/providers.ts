@@ -39,7 +39,7 @@ import { signInSettings } from './sign-in/settings.js'
 import type { Renewal } from './sign-in/tokens.js'
 import { createModelLimits } from './catalog/model-limits.js'
 import { type CatalogModel, makeModel } from './catalog/models.js'
-import { publicRecord } from '../../protocol/secrets.js'
+import { publicRecord } from '../../protocol/text/secrets.js'
 
 export interface ProvidersDeps {
   readonly effects: Pick<Effects, 'clock' | 'fetch' | 'env' | 'log'>

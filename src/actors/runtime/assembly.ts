@@ -34,7 +34,7 @@ import { createProviderRenewal, createProviderSignIns } from '../provider/sign-i
 import { createCredentialFile } from '../provider/credentials/credential-file.js'
 import { createProviders } from '../provider/providers.js'
 import { createPause, createSlices } from '../../kernel/pause.js'
-import { publicDocument } from '../../protocol/secrets.js'
+import { publicDocument } from '../../protocol/text/secrets.js'
 import { createResourceFacades } from '../resource/facade/resources.js'
 import { type SessionCore, sessionOrThrow } from '../session/state/core.js'
 import { createOutstanding } from '../session/state/outstanding.js'

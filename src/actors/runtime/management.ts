@@ -1,6 +1,6 @@
 /** The facade of what an operator manages (http-contract §5.7). */
 import { SvcError } from '../../protocol/errors.js'
-import { wishOf } from '../../protocol/variables.js'
+import { wishOf } from '../../protocol/system/variables.js'
 import type { Effects } from '../../ports/effects.js'
 import type { Management, ManagedPlace } from '../../ports/managed.js'
 import type { Cloner } from '../../platform/git/program/cloner.js'

@@ -9,7 +9,7 @@ import * as z from 'zod'
 import { isWithin } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
-import type { ManagedWorkspace } from '../../protocol/management/workspaces.js'
+import type { ManagedWorkspace } from '../../protocol/workspace/workspaces.js'
 import type { Effects } from '../../ports/effects.js'
 
 const Entry = z.looseObject({

@@ -1,7 +1,7 @@
 /** `svc auth list`: what calls of providers are made with. */
 import type { Client } from '../../client/client-types.js'
 import type { ProviderConnectionSummary } from '../../protocol/provider/connection.js'
-import { printable } from '../../protocol/visible-text.js'
+import { printable } from '../../protocol/text/visible-text.js'
 import { connect } from '../connection.js'
 import { jsonText, writeOut } from '../output.js'
 import { columns } from '../plugin/plugin-words.js'

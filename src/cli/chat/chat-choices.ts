@@ -2,7 +2,7 @@
 import type { Client } from '../../client/client-types.js'
 import { SvcError } from '../../protocol/errors.js'
 import type { UserModel } from '../../protocol/message/message.js'
-import { printable } from '../../protocol/visible-text.js'
+import { printable } from '../../protocol/text/visible-text.js'
 import { meant } from '../table/nearest.js'
 
 const SHOWN = 20

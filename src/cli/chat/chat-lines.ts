@@ -1,7 +1,7 @@
 /** What is typed in a chat, understood; and what the tab key offers. Pure but for looking at folders. */
 import { readdirSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { printable } from '../../protocol/visible-text.js'
+import { printable } from '../../protocol/text/visible-text.js'
 import type { Line } from '../screen/span.js'
 import { meant } from '../table/nearest.js'
 

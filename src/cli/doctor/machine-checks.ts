@@ -8,8 +8,8 @@ import { createNodeEffects } from '../../platform/node/node-effects.js'
 import { nodePaths } from '../../platform/node/paths.js'
 import { readProcess } from '../../platform/node/process/process-table.js'
 import { createCommandSandbox } from '../../platform/confinement/confined-command.js'
-import { refuseOrphanedLog } from '../../store/state-directory.js'
-import { unreadValues, unreadVariables } from '../../protocol/variables.js'
+import { refuseOrphanedLog } from '../../store/disk/state-directory.js'
+import { unreadValues, unreadVariables } from '../../protocol/system/variables.js'
 import { type Finding, finding } from '../findings.js'
 
 const OLDEST_NODE = [20, 19] as const
@@ -82,7 +82,7 @@ function nearestExisting(path: string): string {
 
 /** Reads only, so that it can look while a server writes. */
 async function database(path: string): Promise<string> {
-  const [{ Database }, { storeFault }] = await Promise.all([import('../../store/driver.js'), import('../../store/faults.js')])
+  const [{ Database }, { storeFault }] = await Promise.all([import('../../store/disk/driver.js'), import('../../store/disk/faults.js')])
   refuseOrphanedLog(path)
   const open = (file: string, options: { readonly readonly?: boolean }) => {
     try {

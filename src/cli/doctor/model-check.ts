@@ -1,6 +1,6 @@
 /** Which model the first prompt of tomorrow goes to, and why that one. */
 import type { Client } from '../../client/client-types.js'
-import { isRecord } from '../../protocol/json.js'
+import { isRecord } from '../../protocol/text/json.js'
 import { failureText } from '../failure.js'
 import type { Finding } from '../findings.js'
 

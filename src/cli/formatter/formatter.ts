@@ -1,7 +1,7 @@
 /** `svc formatter`: formatters that are switched on, and the acts that let one run code of a workspace (decision 34). */
 import { lineText } from '../../machines/acceptance/standing.js'
 import type { FormatterStatus } from '../../protocol/format/formatter-routes.js'
-import { printable } from '../../protocol/visible-text.js'
+import { printable } from '../../protocol/text/visible-text.js'
 import { connect } from '../connection.js'
 import { existingDirectory } from '../directory.js'
 import { jsonText, writeOut } from '../output.js'

@@ -11,7 +11,7 @@ import type { InspectOptions } from './inspect-page.js'
 import { connectTo } from '../connection.js'
 import { pageOfTrace, readInspectorPage } from '../serve/inspector-page.js'
 import { readPresence } from '../presence.js'
-import { readTrace } from './trace-text.js'
+import { readTrace } from '../../protocol/system/trace-text.js'
 import { jsonText, writeError, writeOut } from '../output.js'
 
 /** Prints the address; answers the exit code. Throws `SvcError` when there is nothing to look at. */

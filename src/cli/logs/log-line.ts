@@ -1,6 +1,6 @@
 /** Lines of the log as people read them. Pure. */
 import * as z from 'zod'
-import { printable } from '../../protocol/visible-text.js'
+import { printable } from '../../protocol/text/visible-text.js'
 
 const LogRecord = z.looseObject({ time: z.string(), level: z.enum(['debug', 'info', 'warn', 'error']), message: z.string() })
 export type LogRecord = z.infer<typeof LogRecord>

@@ -1,7 +1,7 @@
 /** `svc lsp`: language servers of a workspace, and the acts that let them load code of it (decision 34). */
 import { lineText } from '../../machines/acceptance/standing.js'
 import type { LspStatus } from '../../protocol/lsp/lsp.js'
-import { printable } from '../../protocol/visible-text.js'
+import { printable } from '../../protocol/text/visible-text.js'
 import { connect } from '../connection.js'
 import { existingDirectory } from '../directory.js'
 import { jsonText, writeOut } from '../output.js'

@@ -1,6 +1,6 @@
 /** `svc mcp accept` and `svc mcp revoke`: servers that a workspace brings (decision 34). */
 import { lineText } from '../../machines/acceptance/standing.js'
-import { printable } from '../../protocol/visible-text.js'
+import { printable } from '../../protocol/text/visible-text.js'
 import { connect } from '../connection.js'
 import { existingDirectory } from '../directory.js'
 import { jsonText, writeOut } from '../output.js'

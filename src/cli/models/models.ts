@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { SvcError } from '../../protocol/errors.js'
 import type { Provider, ProviderModel } from '../../protocol/provider/provider.js'
-import { printable } from '../../protocol/visible-text.js'
+import { printable } from '../../protocol/text/visible-text.js'
 import { connect } from '../connection.js'
 import { FIRST_STEPS } from '../first-steps.js'
 import { jsonText, writeError, writeOut } from '../output.js'

@@ -6,7 +6,7 @@ import { applicantOf, approvalOf, openPluginPlace, type PluginPlace, readPackage
 import { troubleOf } from './state-words.js'
 import { askServer } from './plugin-server.js'
 import { columns, shortRevision } from './plugin-words.js'
-import { printable } from '../../protocol/visible-text.js'
+import { printable } from '../../protocol/text/visible-text.js'
 import { jsonText, writeError, writeOut } from '../output.js'
 
 interface Row {

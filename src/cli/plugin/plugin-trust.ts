@@ -21,7 +21,7 @@ import { stateWords, troubleOf } from './state-words.js'
 import { connectTo } from '../connection.js'
 import { failureText } from '../failure.js'
 import { createTerminal } from '../terminal.js'
-import { printable } from '../../protocol/visible-text.js'
+import { printable } from '../../protocol/text/visible-text.js'
 import { jsonText, writeError, writeOut } from '../output.js'
 
 /** Answers 0 when the approval is written, 1 when it was declined. */

@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs'
 import type { FoundPackage } from '../../actors/plugin/package/package-files.js'
 import { SvcError } from '../../protocol/errors.js'
-import { printable } from '../../protocol/visible-text.js'
+import { printable } from '../../protocol/text/visible-text.js'
 import { askPerson, isAttended, jsonText, writeError, writeOut } from '../output.js'
 import type { RemoveOptions, SwitchOptions } from './plugin-arguments.js'
 import { openPluginPlace, type PluginPlace } from './plugin-place.js'

@@ -1,5 +1,5 @@
 /** Permission rules in the words of people. Pure. */
-import { isRecord } from '../../protocol/json.js'
+import { isRecord } from '../../protocol/text/json.js'
 
 export interface RuleWords {
   /** What happens without a question. */

@@ -5,7 +5,7 @@
 import type { PromptOptions } from '../../client/client-types.js'
 import type { PermissionReply, PermissionRequest, QuestionRequest } from '../../protocol/interaction/interaction.js'
 import { type Refusal, refusalOf } from '../../protocol/interaction/refusal.js'
-import { printable } from '../../protocol/visible-text.js'
+import { printable } from '../../protocol/text/visible-text.js'
 import type { Terminal } from '../terminal.js'
 import { readAnswer, readQuestions } from './question-text.js'
 

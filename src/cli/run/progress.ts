@@ -1,7 +1,7 @@
 /** What is told beside the answer: on a screen as it happens, elsewhere a line for what matters. */
 import type { PromptEvent } from '../../client/client-types.js'
 import type { ToolPart } from '../../protocol/message/message.js'
-import { printable } from '../../protocol/visible-text.js'
+import { printable } from '../../protocol/text/visible-text.js'
 import { type Line, span, wrap } from '../screen/span.js'
 import { createSpinner } from '../screen/spinner.js'
 import { callTitle, toolCard } from '../screen/tool-card.js'

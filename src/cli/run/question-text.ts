@@ -1,6 +1,6 @@
 /** Questions of the agent as terminal text, and what was typed as answers (sessions-events §9). */
 import * as z from 'zod'
-import { printable } from '../../protocol/visible-text.js'
+import { printable } from '../../protocol/text/visible-text.js'
 
 const Question = z.looseObject({
   question: z.string(),

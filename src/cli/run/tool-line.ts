@@ -1,7 +1,7 @@
 /** One line about one tool call. */
 import { cut } from '../../kernel/cut.js'
 import type { ToolPart } from '../../protocol/message/message.js'
-import { printable } from '../../protocol/visible-text.js'
+import { printable } from '../../protocol/text/visible-text.js'
 
 const WIDTH = 100
 

@@ -1,7 +1,7 @@
 /** What a call of a tool did, in a few lines: the diff of an edit, the end of the output of a command, the list of what is to do. Pure. */
 import * as z from 'zod'
 import type { ToolPart } from '../../protocol/message/message.js'
-import { printable } from '../../protocol/visible-text.js'
+import { printable } from '../../protocol/text/visible-text.js'
 import { clip, type Line, span } from './span.js'
 
 /** Of a diff, and of the output of a command. */

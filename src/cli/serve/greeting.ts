@@ -1,6 +1,6 @@
 /** What `svc serve` tells a person at a terminal beside its address. */
 import { isLoopbackName } from '../../http/admission/doors.js'
-import { printable } from '../../protocol/visible-text.js'
+import { printable } from '../../protocol/text/visible-text.js'
 import type { ServeOptions } from './serve-options.js'
 import type { Line } from '../screen/span.js'
 

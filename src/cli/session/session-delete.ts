@@ -1,7 +1,7 @@
 /** `svc session delete`: a conversation and its children are gone for good. */
 import type { Client } from '../../client/client-types.js'
 import { SvcError } from '../../protocol/errors.js'
-import { printable } from '../../protocol/visible-text.js'
+import { printable } from '../../protocol/text/visible-text.js'
 import { askPerson, isAttended, jsonText, writeError, writeOut } from '../output.js'
 import type { DeleteOptions } from './session-arguments.js'
 import { findSession } from './session-find.js'

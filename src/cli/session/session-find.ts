@@ -3,7 +3,7 @@ import type { Client } from '../../client/client-types.js'
 import { SvcClientError } from '../../client/client.js'
 import { SvcError } from '../../protocol/errors.js'
 import type { Session } from '../../protocol/session/session.js'
-import { nearest } from '../../protocol/nearest.js'
+import { nearest } from '../../protocol/text/nearest.js'
 import { shortTitle } from './session-record.js'
 
 const NAMED = 5

@@ -1,6 +1,6 @@
 /** `svc session list`: the conversations of a directory, the latest first. */
 import type { Client } from '../../client/client-types.js'
-import { printable } from '../../protocol/visible-text.js'
+import { printable } from '../../protocol/text/visible-text.js'
 import { directoryOn } from '../directory.js'
 import { jsonText, writeOut } from '../output.js'
 import { columns } from '../plugin/plugin-words.js'

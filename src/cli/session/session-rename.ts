@@ -1,6 +1,6 @@
 /** `svc session rename`: another title. */
 import type { Client } from '../../client/client-types.js'
-import { printable } from '../../protocol/visible-text.js'
+import { printable } from '../../protocol/text/visible-text.js'
 import { jsonText, writeOut } from '../output.js'
 import type { RenameOptions } from './session-arguments.js'
 import { findSession } from './session-find.js'

@@ -1,7 +1,7 @@
 /** `svc session show`: one conversation: what it is, what it waits for, and what was said last. */
 import type { Client } from '../../client/client-types.js'
 import type { Message } from '../../protocol/message/message.js'
-import { printable } from '../../protocol/visible-text.js'
+import { printable } from '../../protocol/text/visible-text.js'
 import { jsonText, writeOut } from '../output.js'
 import { columns } from '../plugin/plugin-words.js'
 import type { ShowOptions } from './session-arguments.js'

@@ -1,6 +1,6 @@
 /** `svc session undo` and `redo`: turns are taken back, or brought back, with what they changed on disk. */
 import type { Client } from '../../client/client-types.js'
-import { printable } from '../../protocol/visible-text.js'
+import { printable } from '../../protocol/text/visible-text.js'
 import { jsonText, writeOut } from '../output.js'
 import type { UndoOptions } from './session-arguments.js'
 import { findSession } from './session-find.js'

@@ -1,5 +1,5 @@
 /** "Did you mean", as commands say it. Pure. */
-import { nearest } from '../../protocol/nearest.js'
+import { nearest } from '../../protocol/text/nearest.js'
 
 /** `; did you mean X?`, or nothing. */
 export function meant(typed: string, names: readonly string[], show: (name: string) => string = (name) => name): string {

@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { nodePaths } from '../../platform/node/paths.js'
-import { printable } from '../../protocol/visible-text.js'
-import type { Spent } from '../../store/spending.js'
+import { printable } from '../../protocol/text/visible-text.js'
+import type { Spent } from '../../store/disk/spending.js'
 import { jsonText, writeOut } from '../output.js'
 import { columns } from '../plugin/plugin-words.js'
 import type { UsageOptions } from './usage-page.js'
@@ -20,7 +20,7 @@ const NOTHING: Sum = { answers: 0, input: 0, output: 0, reasoning: 0, cacheRead:
 /** Prints a table for each way to look at it; answers 0. */
 export async function usage({ by, days, json }: UsageOptions): Promise<number> {
   const path = join(nodePaths(process.env).state, 'agent.sqlite3')
-  const spent = existsSync(path) ? (await import('../../store/spending.js')).readSpending(path, firstMoment(days)) : []
+  const spent = existsSync(path) ? (await import('../../store/disk/spending.js')).readSpending(path, firstMoment(days)) : []
   if (json) writeOut(`${jsonText(spent, 2)}\n`)
   else if (spent.length === 0) writeOut(`nothing was used in the last ${days === 1 ? 'day' : `${days} days`}\n`)
   else {

@@ -1,5 +1,5 @@
 /** `svc workflow accept`: the content of a workflow file as it is now may run in its workspace. */
-import { printable } from '../../protocol/visible-text.js'
+import { printable } from '../../protocol/text/visible-text.js'
 import type { RunOptions } from './workflow-arguments.js'
 import { workflowServer } from './workflow-server.js'
 import { jsonText, writeOut } from '../output.js'

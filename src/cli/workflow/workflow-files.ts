@@ -7,7 +7,7 @@ import { LIMITS } from '../../protocol/limits.js'
 import { readAtOnce } from '../../kernel/work.js'
 import type { WorkflowDefinition } from '../../protocol/workflow/workflow.js'
 import { parseWorkflowFile } from '../../plugins/workflows/files/file.js'
-import { printable } from '../../protocol/visible-text.js'
+import { printable } from '../../protocol/text/visible-text.js'
 
 export interface FileDiagnostic {
   readonly file: string

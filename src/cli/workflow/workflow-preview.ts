@@ -10,7 +10,7 @@ import type { WorkflowDefinition, WorkflowSchedule, WorkflowUpcoming } from '../
 import { rootsOf, workspaceContext } from '../../plugins/workflows/files/places.js'
 import { inZone } from '../../plugins/workflows/files/schedule-fields.js'
 import { columns } from '../plugin/plugin-words.js'
-import { printable } from '../../protocol/visible-text.js'
+import { printable } from '../../protocol/text/visible-text.js'
 import type { PreviewOptions } from './workflow-arguments.js'
 import { checkFile, diagnosticText, filesAt, FOLDERS, localZone } from './workflow-files.js'
 import { workflowPlaces } from './workflow-places.js'

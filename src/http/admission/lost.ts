@@ -1,7 +1,7 @@
 /** What is said of a request that no operation takes: which methods there are, or which path was probably meant. */
 import { API } from '../../protocol/api.js'
 import { SvcError } from '../../protocol/errors.js'
-import { nearest } from '../../protocol/nearest.js'
+import { nearest } from '../../protocol/text/nearest.js'
 
 const PATHS = [...new Set(API.map(({ path }) => path))]
 /** A parameter takes any one segment. */

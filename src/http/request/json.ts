@@ -1,7 +1,7 @@
 /** JSON of request bodies: strict UTF-8, bounded depth and number of values, no prototype keys, and a position for what is wrong (threat-model X1). */
 import { isUtf8 } from 'node:buffer'
 import { SvcError } from '../../protocol/errors.js'
-import { findExcess, REQUEST_BOUNDS } from '../../protocol/json-bounds.js'
+import { findExcess, REQUEST_BOUNDS } from '../../protocol/text/json-bounds.js'
 import { LIMITS } from '../../protocol/limits.js'
 
 const QUOTE = 0x22

@@ -7,8 +7,8 @@ import { LIMITS } from '../../protocol/limits.js'
 import type { Admission } from '../admission/admission.js'
 import type { Binder } from '../bind.js'
 import { acceptBinaryBodies, boundedBody } from '../request/body.js'
-import { attachment, filenameOf, matchesEtag } from '../content.js'
-import { JSON_TYPE } from '../errors.js'
+import { attachment, filenameOf, matchesEtag } from '../answer/content.js'
+import { JSON_TYPE } from '../answer/errors.js'
 import { sendPieces } from '../streams/pieces.js'
 
 /** `scope` is a Fastify instance of its own: here every content type is accepted and no body is read ahead. */

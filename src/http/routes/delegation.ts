@@ -4,7 +4,7 @@ import { goalRoutes } from '../../protocol/session/goal.js'
 import { jobRoutes } from '../../protocol/session/job.js'
 import { subagentRoutes } from '../../protocol/session/subagent.js'
 import type { Binder } from '../bind.js'
-import { bindServed } from './served.js'
+import { bindServed } from '../contributed/served.js'
 
 export function delegationRoutes(bind: Binder, { plugins }: Runtime): void {
   bindServed(bind, plugins, [...Object.values(subagentRoutes), ...Object.values(goalRoutes), ...Object.values(jobRoutes)])

@@ -3,7 +3,7 @@ import type { Runtime } from '../../ports/facades.js'
 import { LspTouchRequest, lspRoutes } from '../../protocol/lsp/lsp.js'
 import type { Admission } from '../admission/admission.js'
 import type { Binder } from '../bind.js'
-import { bindServed, bindServedIn } from './served.js'
+import { bindServed, bindServedIn } from '../contributed/served.js'
 
 const { touch, ...others } = lspRoutes
 

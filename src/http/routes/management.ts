@@ -1,12 +1,12 @@
 /** Managed resources (http-contract §5.7). */
 import type { Runtime } from '../../ports/facades.js'
-import { expectedOf } from '../../protocol/management/expected.js'
-import { managedAgentRoutes, managedCommandRoutes } from '../../protocol/management/management.js'
-import { managedSkillRoutes as skillContracts } from '../../protocol/management/skills.js'
+import { expectedOf } from '../../protocol/resource/expected.js'
+import { managedAgentRoutes, managedCommandRoutes } from '../../protocol/resource/managed.js'
+import { managedSkillRoutes as skillContracts } from '../../protocol/resource/managed-skills.js'
 import {
   managedRepositoryRoutes as repositoryContracts,
   managedWorkspaceRoutes as workspaceContracts,
-} from '../../protocol/management/workspaces.js'
+} from '../../protocol/workspace/workspaces.js'
 import type { Binder } from '../bind.js'
 
 export function managementRoutes(bind: Binder, { management }: Runtime): void {

@@ -5,7 +5,7 @@ import { mcpAuthRoutes } from '../../protocol/mcp/mcp-auth.js'
 import { mcpRoutes } from '../../protocol/mcp/mcp.js'
 import type { Binder } from '../bind.js'
 import { PLAIN_PAGE } from '../pages.js'
-import { bindServed } from './served.js'
+import { bindServed } from '../contributed/served.js'
 
 const { callbackPage, ...signingIn } = mcpAuthRoutes
 const Page = z.object({ status: z.number(), html: z.string() })

@@ -3,8 +3,8 @@ import type { FastifyInstance } from 'fastify'
 import type { Runtime } from '../../ports/facades.js'
 import { ptyRoutes } from '../../protocol/terminal/pty.js'
 import type { Binder } from '../bind.js'
-import { bindServed } from './served.js'
-import { type ServedSocketParts, bindServedSocket } from './served-socket.js'
+import { bindServed } from '../contributed/served.js'
+import { type ServedSocketParts, bindServedSocket } from '../contributed/served-socket.js'
 
 const { connect, ...others } = ptyRoutes
 

@@ -4,7 +4,7 @@ import { SvcError } from '../../protocol/errors.js'
 import { SessionDiffParams, sessionDiffRoute, VcsApplyRequest, vcsRoutes } from '../../protocol/vcs/vcs.js'
 import type { Admission } from '../admission/admission.js'
 import type { Binder } from '../bind.js'
-import { bindServed, bindServedIn } from './served.js'
+import { bindServed, bindServedIn } from '../contributed/served.js'
 
 const { rawDiff, apply, ...others } = vcsRoutes
 

@@ -14,7 +14,7 @@ import type { WebSocket } from '@fastify/websocket'
 import type { Clock } from '../../ports/effects.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
-import type { Outlet, Peer, Saying } from '../admission/peers.js'
+import type { Outlet, Peer, Saying } from './peers.js'
 
 export interface Bridges {
   /** Joins an open socket of a client with its other side, until either ends. */

@@ -1,7 +1,7 @@
 /** Answers that are written piece by piece. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { answerHeaders } from '../request/headers.js'
-import { cutWhenUnread } from '../unread.js'
+import { cutWhenUnread } from '../answer/unread.js'
 import { untilWritable } from './writable.js'
 
 /** Sends an answer as fast as the peer takes it; the first piece is made before the head, so that a missing file is still an error answer. */

@@ -5,7 +5,7 @@
  */
 import { type Approval, PermissionAction, type PermissionRule } from '../../protocol/interaction/interaction.js'
 import { compareWildcard } from './wildcard.js'
-import { isRecord } from '../../protocol/json.js'
+import { isRecord } from '../../protocol/text/json.js'
 
 /** Rules by trust. `trusted`: built-in, installation and session rules in evaluation order; `untrusted`: rules of project files. */
 export interface PermissionLayers {

@@ -1,6 +1,6 @@
 /** When a failed model step is tried again, and after how long (sessions-events §4.12). */
 import { LIMITS } from '../../protocol/limits.js'
-import { wholeNumber } from '../../protocol/variables.js'
+import { wholeNumber } from '../../protocol/system/variables.js'
 
 export interface RetryPolicy {
   readonly retries: number

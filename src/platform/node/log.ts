@@ -1,7 +1,7 @@
 /** Structured log: one line of JSON per fact, on standard error, with nothing in it that moves a terminal's cursor (threat-model S4, K2). */
 import { cut } from '../../kernel/cut.js'
-import { isSecretName, publicText } from '../../protocol/secrets.js'
-import { escapedJson } from '../../protocol/visible-text.js'
+import { isSecretName, publicText } from '../../protocol/text/secrets.js'
+import { escapedJson } from '../../protocol/text/visible-text.js'
 import type { Log } from '../../ports/effects.js'
 
 const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const

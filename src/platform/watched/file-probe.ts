@@ -10,7 +10,7 @@
  */
 import { dirname, relative } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { reachedThrough } from '../../machines/exposure.js'
+import { reachedThrough } from '../../protocol/text/exposure.js'
 import { isWithin } from '../../protocol/caller.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { sortInTurns } from '../../kernel/sort.js'

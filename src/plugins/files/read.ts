@@ -10,7 +10,7 @@ import { listDirectory, type Page } from './places/listing.js'
 import { isMedia, type MediaType, mediaTypeOf } from './places/media.js'
 import { missingFile } from './places/missing.js'
 import { nestedInstructions } from './places/nested.js'
-import { basename } from './paths.js'
+import { basename } from '../../protocol/text/paths.js'
 import type { Turn } from '../../kernel/sort.js'
 import type { Target, Targets } from './places/targets.js'
 

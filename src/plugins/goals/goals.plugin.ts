@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { defineTool, type NativePlugin, type ToolContribution, ToolError } from '../../ports/plugin.js'
 import type { EventsContribution } from '../../ports/contributions.js'
 import { SvcError } from '../../protocol/errors.js'
-import { isRecord } from '../../protocol/json.js'
+import { isRecord } from '../../protocol/text/json.js'
 import { LIMITS } from '../../protocol/limits.js'
 import {
   GoalParams,

@@ -1,5 +1,5 @@
 /** Adapters as the configuration wants them (subsystems e.2). */
-import { isRecord, type JsonRecord } from '../../protocol/json.js'
+import { isRecord, type JsonRecord } from '../../protocol/text/json.js'
 import { type Documents, LSP_ADAPTERS, type LspAdapter } from '../../protocol/lsp/adapters.js'
 import { type AdapterEntry, faultOf, isEndpoint, readEntry } from './entry.js'
 

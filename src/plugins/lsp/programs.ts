@@ -1,7 +1,7 @@
 /** The programs of language servers, as the door to programs of workspaces knows them (decision 34). */
 import type { NativeHost } from '../../ports/plugin.js'
 import type { ProjectProgram } from '../../ports/programs.js'
-import { isRecord } from '../../protocol/json.js'
+import { isRecord } from '../../protocol/text/json.js'
 import type { ConfiguredAdapter } from './configured.js'
 
 /** What a build tool is asked for the project of a file. */

@@ -6,7 +6,7 @@
  */
 import type { NativeHost } from '../../ports/plugin.js'
 import type { InRun } from '../../ports/programs.js'
-import { canonicalPath } from '../../protocol/canonical-path.js'
+import { canonicalPath } from '../../protocol/text/canonical-path.js'
 import { type Caller, mayUseDirectory } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'

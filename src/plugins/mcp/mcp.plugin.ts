@@ -1,6 +1,6 @@
 /** Servers of the Model Context Protocol: `dev.svc.mcp` (subsystems f). The library of the protocol is loaded when the first server is connected. */
 import type { NativeHost, NativePlugin } from '../../ports/plugin.js'
-import { isRecord } from '../../protocol/json.js'
+import { isRecord } from '../../protocol/text/json.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { createLru } from '../../kernel/lru.js'
 import { hasAuthorization, isForPeople } from '../../protocol/mcp/mcp-config.js'

@@ -7,7 +7,7 @@
 import { cut } from '../../kernel/cut.js'
 import type { NativeHost } from '../../ports/plugin.js'
 import { beginWork, LOOK, type Reading } from '../../kernel/work.js'
-import { readYamlMap } from '../../machines/yaml-map.js'
+import { readYamlMap } from '../../protocol/text/yaml-map.js'
 import { LIMITS } from '../../protocol/limits.js'
 
 const { notes: NOTES, noteBytes: BYTES, name: NAME, description: DESCRIPTION } = LIMITS.memory

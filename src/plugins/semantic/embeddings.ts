@@ -9,12 +9,12 @@
 import * as z from 'zod'
 import type { NativeHost } from '../../ports/plugin.js'
 import { createAlarm } from '../../kernel/alarm.js'
-import { readAnswer } from '../../protocol/bounded-answer.js'
-import { parseForeign } from '../../protocol/foreign-json.js'
+import { readAnswer } from '../../protocol/text/bounded-answer.js'
+import { parseForeign } from '../../protocol/text/foreign-json.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { createLru } from '../../kernel/lru.js'
 import { timeLimit } from '../../kernel/patience.js'
-import { wishOf } from '../../protocol/variables.js'
+import { wishOf } from '../../protocol/system/variables.js'
 import type { EmbeddingState } from '../../protocol/session/search.js'
 
 const { batch, timeout, patience, answer, retry, hourly, hour, remembered, dimensions: MOST } = LIMITS.embeddings

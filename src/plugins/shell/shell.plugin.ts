@@ -2,7 +2,7 @@
 import type { NativeHost, NativePlugin } from '../../ports/plugin.js'
 import type { EventsContribution } from '../../ports/contributions.js'
 import { SvcError } from '../../protocol/errors.js'
-import { isRecord } from '../../protocol/json.js'
+import { isRecord } from '../../protocol/text/json.js'
 import { type BackgroundJobStopResponse, JobParams, jobRoutes } from '../../protocol/session/job.js'
 import { createShellScanner } from './judge/scan.js'
 import { createJobs, type Jobs } from './jobs/jobs.js'

@@ -3,7 +3,7 @@ import { cut } from '../../kernel/cut.js'
 import * as z from 'zod'
 import { defineTool, type NativeHost, type ToolContribution, ToolError } from '../../ports/plugin.js'
 import { LIMITS } from '../../protocol/limits.js'
-import { nearest } from '../../protocol/nearest.js'
+import { nearest } from '../../protocol/text/nearest.js'
 import type { Skill } from '../../protocol/resource/resource.js'
 
 const { name: NAME, description: DESCRIPTION, overview: OVERVIEW, files: FILES, lookedAt: LOOKED_AT } = LIMITS.skills

@@ -2,7 +2,7 @@
 import type { NativeHost, NativePlugin } from '../../ports/plugin.js'
 import type { ContextService, EventsContribution } from '../../ports/contributions.js'
 import { SvcError } from '../../protocol/errors.js'
-import { isRecord } from '../../protocol/json.js'
+import { isRecord } from '../../protocol/text/json.js'
 import {
   StopSubagentsRequest,
   type StopSubagentsResult,

@@ -6,10 +6,10 @@
  */
 import type { Checkout } from '../../ports/git.js'
 import type { NativeHost } from '../../ports/plugin.js'
-import { canonicalPath } from '../../protocol/canonical-path.js'
+import { canonicalPath } from '../../protocol/text/canonical-path.js'
 import { isWithin } from '../../protocol/caller.js'
 import { LIMITS } from '../../protocol/limits.js'
-import { hasControls } from '../../protocol/path-text.js'
+import { hasControls } from '../../protocol/text/path-text.js'
 import type { VcsApplyResult } from '../../protocol/vcs/vcs.js'
 
 type Host = Pick<NativeHost, 'protectedFiles'> & { readonly effects: Pick<NativeHost['effects'], 'files'> }

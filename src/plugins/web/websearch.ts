@@ -5,7 +5,7 @@
  */
 import * as z from 'zod'
 import { defineTool, type NativeHost, type ToolContribution, ToolError } from '../../ports/plugin.js'
-import { parseForeign } from '../../protocol/foreign-json.js'
+import { parseForeign } from '../../protocol/text/foreign-json.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { timeLimit } from '../../kernel/patience.js'
 import { textOf } from './body.js'

@@ -2,7 +2,7 @@
 import { upcoming } from '../../machines/workflows/schedule/occurrence.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
-import { expectedOf } from '../../protocol/management/expected.js'
+import { expectedOf } from '../../protocol/resource/expected.js'
 import type { WorkflowDefinition, WorkflowDefinitionPatch, WorkflowRun } from '../../protocol/workflow/workflow.js'
 import type { NativeHost } from '../../ports/plugin.js'
 import type { Operation, OperationCall } from '../../ports/doors.js'

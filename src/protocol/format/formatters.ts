@@ -1,6 +1,6 @@
 /** Programs that format what tools have written, as the configuration wants them (subsystems b.12; key `formatter`). */
 import * as z from 'zod'
-import { isRecord } from '../json.js'
+import { isRecord } from '../text/json.js'
 
 /** Where the changed file stands in a command. */
 export const FILE = '$FILE'

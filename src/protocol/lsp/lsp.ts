@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { ACT, AcceptanceRemoved, AcceptRequest, ProgramAcceptance, ProgramStanding } from '../acceptance/acceptance.js'
 import { LIMITS } from '../limits.js'
-import { pathText } from '../path-text.js'
+import { pathText } from '../text/path-text.js'
 import { defineRoute } from '../route.js'
 import { directoryHeaders, directoryQuery, queryInt, uint } from '../shared.js'
 import {

@@ -1,6 +1,6 @@
 /** How a server of the Model Context Protocol is configured (http-contract §2.14 McpConfig; subsystems f.1). Pure. */
 import * as z from 'zod'
-import { isRecord } from '../json.js'
+import { isRecord } from '../text/json.js'
 import { LIMITS } from '../limits.js'
 
 const { timeout, timeoutMost, samplings, samplingsMost, samplingTokens, samplingTokensMost } = LIMITS.mcp

@@ -1,7 +1,7 @@
 /** Messages, parts and prompt submission (http-contract §2.6–2.7, §4.2–4.3; sessions-events §3–5). */
 import * as z from 'zod'
 import { HookFailure } from '../plugin/hook-failure.js'
-import { alsoSpelled } from '../leniency.js'
+import { alsoSpelled } from '../text/leniency.js'
 import { LIMITS } from '../limits.js'
 import { ClientMessageId, ms, uint } from '../shared.js'
 import { TokenUsage } from './token-usage.js'

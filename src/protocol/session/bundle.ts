@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { defineRoute } from '../route.js'
 import { LIMITS } from '../limits.js'
 import { Message, PromptPart, UserModel } from '../message/message.js'
-import { pathText } from '../path-text.js'
+import { pathText } from '../text/path-text.js'
 import { Artifact } from '../system/artifact.js'
 import { Session } from './session.js'
 

@@ -4,7 +4,7 @@ import { GivenModelRef, ModelRef, PageCursor } from '../message/message.js'
 import { TokenUsage } from '../message/token-usage.js'
 import { PermissionRule } from '../interaction/interaction.js'
 import { LIMITS } from '../limits.js'
-import { pathText } from '../path-text.js'
+import { pathText } from '../text/path-text.js'
 import { defineRoute } from '../route.js'
 import { anyRecord, directoryHeaders, directoryQuery, ms, queryInt, uint } from '../shared.js'
 

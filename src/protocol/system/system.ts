@@ -1,7 +1,7 @@
 /** System records and their routes: health, meta, runtime, identity, capabilities, directories, audit (http-contract §2.1). */
 import * as z from 'zod'
 import { LIMITS } from '../limits.js'
-import { pathText } from '../path-text.js'
+import { pathText } from '../text/path-text.js'
 import { defineRoute } from '../route.js'
 import { anyRecord, directoryHeaders, directoryQuery, ms, queryInt, scopeQuery, uint } from '../shared.js'
 

@@ -1,7 +1,7 @@
 /** Terminals: records and operations of `dev.svc.pty` (http-contract §2.15, §5.11; subsystems g, d.10). */
 import * as z from 'zod'
 import { LIMITS } from '../limits.js'
-import { pathText } from '../path-text.js'
+import { pathText } from '../text/path-text.js'
 import { defineRoute } from '../route.js'
 import { directoryHeaders, directoryQuery, uint } from '../shared.js'
 

@@ -1,6 +1,6 @@
 /** Version control of a directory: records (http-contract §2.17) and operations (§5.8), served by `dev.svc.vcs` (subsystems h). */
 import * as z from 'zod'
-import { pathText } from '../path-text.js'
+import { pathText } from '../text/path-text.js'
 import { defineRoute } from '../route.js'
 import { directoryHeaders, directoryQuery, uint } from '../shared.js'
 

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { Refusal } from '../interaction/refusal.js'
 import { LIMITS } from '../limits.js'
 import { ModelRef } from '../message/message.js'
-import { pathText } from '../path-text.js'
+import { pathText } from '../text/path-text.js'
 import { ms } from '../shared.js'
 
 const { nameLength, textLength, fileBytes, permissionPatterns } = LIMITS.workflows

@@ -9,10 +9,10 @@
  */
 import type { Database as Handle } from 'better-sqlite3'
 import { readFileSync, rmSync } from 'node:fs'
-import { type Checkpoints, createCheckpoints } from '../checkpoints.js'
-import { openHandle } from '../database.js'
-import { isSpoilt, storeFault } from '../faults.js'
-import { preparePrivateFile } from '../state-directory.js'
+import { type Checkpoints, createCheckpoints } from '../disk/checkpoints.js'
+import { openHandle } from '../opening/database.js'
+import { isSpoilt, storeFault } from '../disk/faults.js'
+import { preparePrivateFile } from '../disk/state-directory.js'
 import { VECTOR_SCHEMA } from './vectors.js'
 
 /** Another number, and every index is made anew. */

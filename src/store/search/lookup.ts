@@ -9,7 +9,7 @@ import type { Database as Handle } from 'better-sqlite3'
 import { LIMITS } from '../../protocol/limits.js'
 import { createLru } from '../../kernel/lru.js'
 import { distanceOf, folded, identifierParts, isUnspaced, pairsOf, queryWords } from '../../protocol/search/words.js'
-import type { Found } from './search.js'
+import type { Found } from '../found.js'
 
 export interface Lookup {
   /** At most `limit`, the best first; only of `sessions`, if they are given. */

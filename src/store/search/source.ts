@@ -1,6 +1,6 @@
 /** What the index of the search reads of the sessions: messages as they are shown now, and the events that tell of changes. */
 import { LIMITS } from '../../protocol/limits.js'
-import type { Connection } from '../connection.js'
+import type { Connection } from '../disk/connection.js'
 
 /** A message whose text is searched. */
 export interface SearchedMessage {

@@ -8,7 +8,7 @@ import { createRequire } from 'node:module'
 import type { Database as Handle } from 'better-sqlite3'
 import type * as SqliteVec from 'sqlite-vec'
 import { LIMITS } from '../../protocol/limits.js'
-import type { Found, Unembedded } from './search.js'
+import type { Found, Unembedded } from '../found.js'
 
 /** Part of the schema of the file. */
 export const VECTOR_SCHEMA = `

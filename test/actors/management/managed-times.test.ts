@@ -2,7 +2,7 @@ import { statSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createManagedTimes } from '../../../src/actors/resource/managed/managed-times.js'
-import type { ManagedResource } from '../../../src/protocol/management/management.js'
+import type { ManagedResource } from '../../../src/protocol/resource/managed.js'
 import { createManagedPlace } from './place.js'
 
 const LONG_AGO = 1_700_000_000

@@ -1,10 +1,10 @@
-/** Takes the place of `src/http/routes/served-socket.ts` in the build with mutants. */
+/** Takes the place of `src/http/contributed/served-socket.ts` in the build with mutants. */
 import type { FastifyInstance } from 'fastify'
-import { bindServedSocket as bindSoundSocket, type ServedSocketParts } from '../../../src/http/routes/served-socket.js'
+import { bindServedSocket as bindSoundSocket, type ServedSocketParts } from '../../../src/http/contributed/served-socket.js'
 import type { RouteContract } from '../../../src/protocol/route.js'
 import { handleMutated } from './mutant.js'
 
-export type { ServedSocketParts } from '../../../src/http/routes/served-socket.js'
+export type { ServedSocketParts } from '../../../src/http/contributed/served-socket.js'
 
 export function bindServedSocket(scope: FastifyInstance, parts: ServedSocketParts, contract: RouteContract): void {
   const of: ServedSocketParts['tickets']['of'] = (request) => {

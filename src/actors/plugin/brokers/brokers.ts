@@ -5,7 +5,7 @@
  * I2 Nothing is done for a plugin whose lease is revoked; what has begun gets the signal of the request.
  */
 import * as z from 'zod'
-import { asDeclared } from '../../../protocol/leniency.js'
+import { asDeclared } from '../../../protocol/text/leniency.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { HostCapability } from '../../../protocol/plugin/plugin.js'

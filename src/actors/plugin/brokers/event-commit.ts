@@ -10,7 +10,7 @@ import { createLru } from '../../../kernel/lru.js'
 import type { Store } from '../../../store/store.js'
 import type { Effects } from '../../../ports/effects.js'
 import type { Journal } from '../../events/journal.js'
-import { wellFormedValue } from '../../well-formed.js'
+import { wellFormedValue } from '../../../protocol/text/well-formed.js'
 import type { InstancePlace } from '../generation/instance.js'
 import { createRate, type Rate } from '../../../kernel/rate.js'
 

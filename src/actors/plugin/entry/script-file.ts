@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import { isWithin } from '../../../protocol/caller.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Files } from '../../../ports/effects.js'
-import { isRecord } from '../../../protocol/json.js'
+import { isRecord } from '../../../protocol/text/json.js'
 
 export interface Script {
   /** Absolute path of a regular file. */

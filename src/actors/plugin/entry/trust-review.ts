@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { intersectCapabilities, NO_BROKER_ACTION, noBroker } from '../../../machines/plugin/capability.js'
 import { SvcError } from '../../../protocol/errors.js'
 import type { HostCapability, TrustRecord } from '../../../protocol/plugin/plugin.js'
-import type { JsonRecord } from '../../../protocol/json.js'
+import type { JsonRecord } from '../../../protocol/text/json.js'
 import { approvalsOf } from '../../resource/config/entries.js'
 
 /** Throws `request.unprocessable` for an approval that `before` does not have; those that were written earlier may stay. */

@@ -7,7 +7,7 @@ import { statesOf } from '../../inspector/actors.js'
 import type { Generations, RunningGeneration } from '../generation/generation.actor.js'
 import { lifecycleInfo } from '../package/lifecycle.js'
 import type { PackageSnapshot, PackageSupervisor } from '../package/package-supervisor.js'
-import { plainSentence } from '../plain-sentence.js'
+import { plainSentence } from '../../../protocol/text/plain-sentence.js'
 import { type PluginRecord, type PluginRecords, problemsOf } from '../package/plugin-records.js'
 
 export interface InspectionDeps {

@@ -3,7 +3,7 @@ import { HOST_CAPABILITIES, type HostCapability, type PluginContribution, type P
 import { packageStateOf } from '../../../machines/plugin/package-state.js'
 import type { Contributions } from '../../../ports/plugin.js'
 import type { PackageSnapshot } from '../package/package-supervisor.js'
-import { plainSentence } from '../plain-sentence.js'
+import { plainSentence } from '../../../protocol/text/plain-sentence.js'
 import type { PluginRecord } from '../package/plugin-records.js'
 import type { PublishedPlugin } from '../../../ports/view.js'
 

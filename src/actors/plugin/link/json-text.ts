@@ -1,7 +1,7 @@
 /** JSON that a child wrote: strict UTF-8, bounded depth and number of values, no prototype keys, whole characters (threat-model X1). */
 import { isUtf8 } from 'node:buffer'
-import { excessOf, FRAME_BOUNDS } from '../../../protocol/json-bounds.js'
-import { wellFormedValue } from '../../well-formed.js'
+import { excessOf, FRAME_BOUNDS } from '../../../protocol/text/json-bounds.js'
+import { wellFormedValue } from '../../../protocol/text/well-formed.js'
 
 const PROTOTYPE_KEY = /__proto__|\\u00[567]/
 const ESCAPED_HALF = /\\ud[89a-f]/i

@@ -4,7 +4,7 @@ import { packageStateOf } from '../../../machines/plugin/package-state.js'
 import type { HostCapability, PackageDiagnostic, PackageLifecycleInfo, PackageState } from '../../../protocol/plugin/plugin.js'
 import { NOT_GRANTED, type ReadPackage } from './assess.js'
 import type { PackageSnapshot } from './package-supervisor.js'
-import { plainSentence } from '../plain-sentence.js'
+import { plainSentence } from '../../../protocol/text/plain-sentence.js'
 
 export interface LifecycleSubject {
   readonly found: ReadPackage

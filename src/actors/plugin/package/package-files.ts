@@ -1,7 +1,7 @@
 /** Finding plugin packages on disk: metadata only, nothing of a package is executed or resolved (plugin-protocol §1.1–1.4). */
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { reachedThrough } from '../../../machines/exposure.js'
+import { reachedThrough } from '../../../protocol/text/exposure.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { MANIFEST_FILE, type PackageDiagnostic, type PackageLifecycleInfo, type PackageManifest } from '../../../protocol/plugin/plugin.js'
 import { isToolsId } from '../../../protocol/plugin/tool-files.js'

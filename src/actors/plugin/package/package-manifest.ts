@@ -1,8 +1,8 @@
 /** The file `svc-plugin.json` as data (plugin-protocol §1.1). */
 import { SvcError } from '../../../protocol/errors.js'
-import { firstFault, isLarge } from '../../../protocol/first-fault.js'
-import { excessOf, REQUEST_BOUNDS } from '../../../protocol/json-bounds.js'
-import { asDeclared } from '../../../protocol/leniency.js'
+import { firstFault, isLarge } from '../../../protocol/text/first-fault.js'
+import { excessOf, REQUEST_BOUNDS } from '../../../protocol/text/json-bounds.js'
+import { asDeclared } from '../../../protocol/text/leniency.js'
 import { PackageManifest } from '../../../protocol/plugin/plugin.js'
 import { MAX_DEPTH, parseJsonc } from '../../resource/config/config-parse.js'
 

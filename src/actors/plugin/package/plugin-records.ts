@@ -8,7 +8,7 @@ import type { ProcessEntry } from '../../resource/config/entries.js'
 import type { HookCommand } from '../entry/hook-manifest.js'
 import type { InstanceProblem, StartInstance } from '../generation/instance.js'
 import type { Sighting } from './package-look.js'
-import { plainSentence } from '../plain-sentence.js'
+import { plainSentence } from '../../../protocol/text/plain-sentence.js'
 import type { HookReport } from '../registry/publication.js'
 
 export type Origin =

@@ -1,6 +1,6 @@
 /** Directories of tools as packages: found, hashed, approved, copied and started as any other (docs/decisions/076). */
 import { join } from 'node:path'
-import { reachedThrough } from '../../../machines/exposure.js'
+import { reachedThrough } from '../../../protocol/text/exposure.js'
 import { PackageManifest } from '../../../protocol/plugin/plugin.js'
 import { isToolFile, TOOLS_DIRECTORY, type ToolsId } from '../../../protocol/plugin/tool-files.js'
 import type { Effects } from '../../../ports/effects.js'

@@ -1,7 +1,7 @@
 /** A plugin process's declarations as contributions: every callback becomes a call through its link (plugin-protocol §4.5–4.7). */
 import type { InitializeReply } from '../../../protocol/plugin/plugin-frame.js'
 import type { Clock } from '../../../ports/effects.js'
-import { nearest } from '../../../protocol/nearest.js'
+import { nearest } from '../../../protocol/text/nearest.js'
 import { EVENT_HOOK, type EventsContribution, HOOK_NAMES } from '../../../ports/contributions.js'
 import type { EventSender } from './external-events.js'
 import { externalProvider } from './external-provider.js'

@@ -3,8 +3,8 @@
  * (subsystems b.3, c.2, c.3). Pure: no clock, no environment, no network.
  */
 import * as z from 'zod'
-import { isRecord } from '../../../protocol/json.js'
-import { asDeclared } from '../../../protocol/leniency.js'
+import { isRecord } from '../../../protocol/text/json.js'
+import { asDeclared } from '../../../protocol/text/leniency.js'
 import type { ConfigDocument } from '../../../protocol/resource/config.js'
 import type { ProviderModel } from '../../../protocol/provider/provider.js'
 import { anyRecord } from '../../../protocol/shared.js'

@@ -2,13 +2,13 @@
  * Model ids an endpoint lists (subsystems c.4): `GET {baseURL}/models`, bounded in time, bytes and number,
  * remembered for a minute. A failure is never an error to anybody: the last good list stays.
  */
-import { parseForeign } from '../../../protocol/foreign-json.js'
+import { parseForeign } from '../../../protocol/text/foreign-json.js'
 import { timeLimit } from '../../../kernel/patience.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { createLru } from '../../../kernel/lru.js'
 import type { Effects } from '../../../ports/effects.js'
-import { isRecord } from '../../../protocol/json.js'
-import { readAnswer } from '../../../protocol/bounded-answer.js'
+import { isRecord } from '../../../protocol/text/json.js'
+import { readAnswer } from '../../../protocol/text/bounded-answer.js'
 
 interface DiscoveryTarget {
   readonly providerId: string

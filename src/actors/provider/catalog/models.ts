@@ -1,9 +1,9 @@
 /** Model records with every default filled in (subsystems b.3, c.2). */
 import * as z from 'zod'
-import { asDeclared } from '../../../protocol/leniency.js'
+import { asDeclared } from '../../../protocol/text/leniency.js'
 import type { ProviderModel } from '../../../protocol/provider/provider.js'
 import { anyRecord, uint } from '../../../protocol/shared.js'
-import { publicAddress, publicRecord } from '../../../protocol/secrets.js'
+import { publicAddress, publicRecord } from '../../../protocol/text/secrets.js'
 import type { ProviderContribution } from '../../../ports/plugin.js'
 
 /** What a model takes over from its provider. */

@@ -5,7 +5,7 @@
  *    that svc knows itself are those of svc, and no other provider may claim these variables.
  */
 import * as z from 'zod'
-import { isRecord } from '../../../protocol/json.js'
+import { isRecord } from '../../../protocol/text/json.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { anyRecord, uint } from '../../../protocol/shared.js'
 import { Modality, type ModelConfig, rate } from './models.js'

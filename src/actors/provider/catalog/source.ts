@@ -6,12 +6,12 @@
  * I3 What is no catalog, or does not arrive whole within its bounds, changes nothing: the last good copy stays.
  * I4 An answer that says the same as the last is the same object, so that nothing made of it is made again.
  */
-import { CATALOG_BOUNDS, parseForeign } from '../../../protocol/foreign-json.js'
+import { CATALOG_BOUNDS, parseForeign } from '../../../protocol/text/foreign-json.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { timeLimit, waitAtMost } from '../../../kernel/patience.js'
-import { wishOf } from '../../../protocol/variables.js'
+import { wishOf } from '../../../protocol/system/variables.js'
 import type { Effects } from '../../../ports/effects.js'
-import { readAnswer } from '../../../protocol/bounded-answer.js'
+import { readAnswer } from '../../../protocol/text/bounded-answer.js'
 import { knownVendors } from './known-vendors.js'
 import { type Offered, readOffered } from './offered.js'
 

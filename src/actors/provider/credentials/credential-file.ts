@@ -9,7 +9,7 @@ import { dirname, isAbsolute, join } from 'node:path'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { sleep } from '../../../kernel/patience.js'
-import { tryFileLock } from '../../../store/file-lock.js'
+import { tryFileLock } from '../../../store/opening/file-lock.js'
 import type { Effects } from '../../../ports/effects.js'
 import { type CredentialDocument, EMPTY, readDocument, writeDocument } from './document.js'
 

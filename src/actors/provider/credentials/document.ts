@@ -6,7 +6,7 @@
  */
 import * as z from 'zod'
 import { LOCAL_TENANT } from '../../../protocol/caller.js'
-import { isRecord } from '../../../protocol/json.js'
+import { isRecord } from '../../../protocol/text/json.js'
 import type { AuthInfo, ProviderConnectionSummary } from '../../../protocol/provider/connection.js'
 
 /** A credential and where it may be sent. */

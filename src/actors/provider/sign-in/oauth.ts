@@ -7,15 +7,15 @@
  */
 import type * as Library from 'openid-client'
 import { SvcError } from '../../../protocol/errors.js'
-import { parseForeign } from '../../../protocol/foreign-json.js'
-import { isRecord } from '../../../protocol/json.js'
+import { parseForeign } from '../../../protocol/text/foreign-json.js'
+import { isRecord } from '../../../protocol/text/json.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { createLru } from '../../../kernel/lru.js'
 import { timeLimit } from '../../../kernel/patience.js'
 import type { SignInConfig } from '../../../protocol/resource/agent-config.js'
-import { printable } from '../../../protocol/visible-text.js'
+import { printable } from '../../../protocol/text/visible-text.js'
 import type { Effects } from '../../../ports/effects.js'
-import { readAnswer } from '../../../protocol/bounded-answer.js'
+import { readAnswer } from '../../../protocol/text/bounded-answer.js'
 import { checkedAddress, isLoopback } from './settings.js'
 
 export interface Tokens {

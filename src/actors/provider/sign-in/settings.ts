@@ -1,6 +1,6 @@
 /** What this installation and svc know of signing in at a provider (subsystems c.7). Pure. */
 import { SvcError } from '../../../protocol/errors.js'
-import { isRecord } from '../../../protocol/json.js'
+import { isRecord } from '../../../protocol/text/json.js'
 import { SignInConfig } from '../../../protocol/resource/agent-config.js'
 import type { ConfigDocument } from '../../../protocol/resource/config.js'
 import type { ProviderAuthMethod } from '../../../protocol/provider/sign-in.js'

@@ -1,6 +1,6 @@
 /** The agents of a directory: built-in ones, those of plugins, configured and Markdown ones, with their rules by trust (subsystems b.7; sessions-events §8.4, 8.5). */
 import { flattenPermissionConfig } from '../../../machines/permission/permission.js'
-import type { JsonRecord } from '../../../protocol/json.js'
+import type { JsonRecord } from '../../../protocol/text/json.js'
 import { AgentConfig, type PermissionConfig } from '../../../protocol/resource/agent-config.js'
 import type { ModelRef } from '../../../protocol/message/message.js'
 import { ConfigDocument } from '../../../protocol/resource/config.js'

@@ -2,7 +2,7 @@
 import { CommandConfig } from '../../../protocol/resource/agent-config.js'
 import type { UsableCommand } from '../../../ports/facades.js'
 import { type AgentEntry, findAgent, parseModel } from './agents.js'
-import { isRecord } from '../../../protocol/json.js'
+import { isRecord } from '../../../protocol/text/json.js'
 import { recordAt } from '../config/config-merge.js'
 import type { ConfigSnapshot } from '../snapshot/snapshot.js'
 

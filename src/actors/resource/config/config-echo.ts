@@ -1,7 +1,7 @@
 /** What a client was shown of a configuration, sent back: it says nothing about the credentials that were left out. */
 import { isDeepStrictEqual } from 'node:util'
-import { publicRecord } from '../../../protocol/secrets.js'
-import { isRecord, type JsonRecord } from '../../../protocol/json.js'
+import { publicRecord } from '../../../protocol/text/secrets.js'
+import { isRecord, type JsonRecord } from '../../../protocol/text/json.js'
 
 /** A patch without the values that are those of `document` as they are shown, and not as they are. */
 export function withoutEchoes(patch: JsonRecord, document: JsonRecord): JsonRecord {

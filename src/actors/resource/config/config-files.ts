@@ -4,7 +4,7 @@ import { expandHome } from '../../../machines/permission/permission.js'
 import { isWithin } from '../../../protocol/caller.js'
 import { TOOLS_DIRECTORY } from '../../../protocol/plugin/tool-files.js'
 import type { ConfigDiagnostic } from '../../../protocol/resource/config.js'
-import { isTruthy } from '../../../protocol/variables.js'
+import { isTruthy } from '../../../protocol/system/variables.js'
 import type { Effects } from '../../../ports/effects.js'
 import type { FileProbe } from '../../../platform/watched/file-probe.js'
 

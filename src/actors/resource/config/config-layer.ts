@@ -1,8 +1,8 @@
 /** One configuration text into one layer: parsed, brought into flat form and checked for types (subsystems b.1, b.3). */
 import { AgentDocument } from '../../../protocol/resource/agent-config.js'
-import { firstFault, isLarge } from '../../../protocol/first-fault.js'
-import { asDeclared } from '../../../protocol/leniency.js'
-import { isRecord, type JsonRecord } from '../../../protocol/json.js'
+import { firstFault, isLarge } from '../../../protocol/text/first-fault.js'
+import { asDeclared } from '../../../protocol/text/leniency.js'
+import { isRecord, type JsonRecord } from '../../../protocol/text/json.js'
 import { recordAt } from './config-merge.js'
 import { normaliseLayer } from './config-normalise.js'
 import { keyLocator, locate, parseJsonc, type Position } from './config-parse.js'

@@ -1,5 +1,5 @@
 /** How layers become one document: objects merge, everything else replaces, `instructions` are united (subsystems b.1). */
-import { isRecord, type JsonRecord } from '../../../protocol/json.js'
+import { isRecord, type JsonRecord } from '../../../protocol/text/json.js'
 
 const RESERVED = new Set(['__proto__', 'constructor', 'prototype'])
 

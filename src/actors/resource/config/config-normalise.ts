@@ -1,6 +1,6 @@
 /** Every accepted spelling and grouping of a document into the one flat form (subsystems b.1, b.3, b.4). */
 import { canonicalKey, hasAliases, isAgentDocumentKey, isCompactionKey, isEditorGroup } from '../../../protocol/resource/agent-config.js'
-import { isRecord, type JsonRecord } from '../../../protocol/json.js'
+import { isRecord, type JsonRecord } from '../../../protocol/text/json.js'
 import { deepMerge, omit, recordAt } from './config-merge.js'
 
 /**

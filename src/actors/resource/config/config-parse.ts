@@ -1,7 +1,7 @@
 /** JSON with comments into plain data, within limits and with positions (subsystems b.1; threat-model X1). */
 import { type JSONVisitor, type Node, type ParseErrorCode, parseTree, printParseErrorCode, visit } from 'jsonc-parser'
 import { canonicalKey } from '../../../protocol/resource/agent-config.js'
-import { isRecord, type JsonRecord } from '../../../protocol/json.js'
+import { isRecord, type JsonRecord } from '../../../protocol/text/json.js'
 import { isReservedKey } from './config-merge.js'
 
 /** Nesting that configuration may have. */

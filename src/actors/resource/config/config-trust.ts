@@ -1,5 +1,5 @@
 /** What of a workspace layer counts: what the table permits (decision 36). The rest is told, and shown as it stands in the file. */
-import { isRecord, type JsonRecord } from '../../../protocol/json.js'
+import { isRecord, type JsonRecord } from '../../../protocol/text/json.js'
 import { isReservedKey } from './config-merge.js'
 import type { Ground, Refusal } from './workspace-rules.js'
 import { WORKSPACE_DOCUMENT } from './workspace-table.js'

@@ -7,8 +7,8 @@ import { configuredFormatters, FORMATTER_KEYS } from '../../../protocol/format/f
 import { LSP_ADAPTERS } from '../../../protocol/lsp/adapters.js'
 import { serverFault } from '../../../protocol/mcp/mcp-config.js'
 import { CompactionConfig } from '../../../protocol/resource/config.js'
-import { isRecord, type JsonRecord } from '../../../protocol/json.js'
-import { nearest } from '../../../protocol/nearest.js'
+import { isRecord, type JsonRecord } from '../../../protocol/text/json.js'
+import { nearest } from '../../../protocol/text/nearest.js'
 import { recordAt } from './config-merge.js'
 import { isAddress } from './named-paths.js'
 

@@ -1,8 +1,8 @@
 /** Values that can be read and change nothing, because what they name is not there (decision 23). */
 import { compareWildcard } from '../../../machines/permission/wildcard.js'
 import type { ConfigDiagnostic } from '../../../protocol/resource/config.js'
-import { isRecord, type JsonRecord } from '../../../protocol/json.js'
-import { nearest } from '../../../protocol/nearest.js'
+import { isRecord, type JsonRecord } from '../../../protocol/text/json.js'
+import { nearest } from '../../../protocol/text/nearest.js'
 import type { ProviderContribution } from '../../../ports/plugin.js'
 import { type Catalog, type CatalogProvider, readCatalog } from '../../provider/catalog/catalog.js'
 import { readModelConfig } from '../../provider/catalog/models.js'

@@ -7,7 +7,7 @@
 import type { ConfigDiagnostic } from '../../../protocol/resource/config.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { REGISTRY_ID, type TrustRecord } from '../../../protocol/plugin/plugin.js'
-import { isRecord, type JsonRecord } from '../../../protocol/json.js'
+import { isRecord, type JsonRecord } from '../../../protocol/text/json.js'
 import { recordAt } from './config-merge.js'
 import { idleOptions } from './option-keys.js'
 import { type PackageEntry, type ProcessOptions, packageEntry, processOptions, type Report, readTrust } from './entry-options.js'

@@ -6,8 +6,8 @@
 import { intersectCapabilities } from '../../../machines/plugin/capability.js'
 import type { ConfigDiagnostic } from '../../../protocol/resource/config.js'
 import { callTimeoutOf, HostCapability, TrustRecord } from '../../../protocol/plugin/plugin.js'
-import { asDeclared } from '../../../protocol/leniency.js'
-import type { JsonRecord } from '../../../protocol/json.js'
+import { asDeclared } from '../../../protocol/text/leniency.js'
+import type { JsonRecord } from '../../../protocol/text/json.js'
 import { isReservedKey, recordAt } from './config-merge.js'
 
 /** What a package gets of its entry; the values of an absent entry when there is none. */

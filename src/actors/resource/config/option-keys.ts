@@ -1,6 +1,6 @@
 /** What stands among the options of a plugin entry and changes nothing (plugin-protocol §9.1, decision 23 of the specification). Pure. */
-import { nearest } from '../../../protocol/nearest.js'
-import type { JsonRecord } from '../../../protocol/json.js'
+import { nearest } from '../../../protocol/text/nearest.js'
+import type { JsonRecord } from '../../../protocol/text/json.js'
 
 /** What starts a plugin; the first that can be used wins. */
 const FORMS = ['serve', 'entry', 'npm'] as const

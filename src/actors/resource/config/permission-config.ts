@@ -1,7 +1,7 @@
 /** Permission maps before they are rules: merging, cleaning, and showing what a workspace narrows (sessions-events §8.3, 8.4). */
 import { type PermissionConfig, PermissionConfig as PermissionSchema } from '../../../protocol/resource/agent-config.js'
 import { PermissionAction } from '../../../protocol/interaction/interaction.js'
-import type { JsonRecord } from '../../../protocol/json.js'
+import type { JsonRecord } from '../../../protocol/text/json.js'
 import { deepMerge, recordAt } from './config-merge.js'
 
 /** Stands among the permissions of a document and is none: whether commands run in a sandbox. */

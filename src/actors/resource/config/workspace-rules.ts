@@ -1,6 +1,6 @@
 /** Rules of which the table of what a workspace may set is made: each answers what of a value counts, and says what does not. */
 import type * as z from 'zod'
-import { isRecord, type JsonRecord } from '../../../protocol/json.js'
+import { isRecord, type JsonRecord } from '../../../protocol/text/json.js'
 import { recordAt } from './config-merge.js'
 
 export interface Ground {

@@ -14,7 +14,7 @@ import {
 } from '../../../protocol/resource/agent-config.js'
 import { CompactionConfig } from '../../../protocol/resource/config.js'
 import { WORKSPACE_OPTIONS } from '../../../protocol/resource/workspace-options.js'
-import { isRecord, type JsonRecord } from '../../../protocol/json.js'
+import { isRecord, type JsonRecord } from '../../../protocol/text/json.js'
 import { recordAt, stringsAt } from './config-merge.js'
 import { readNamedPath } from './named-paths.js'
 import { apart, each, listed, ONLY_INSTALLATION, onlyValues, plain, record, type Rule, shaped, type Spot } from './workspace-rules.js'

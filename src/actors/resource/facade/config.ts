@@ -1,8 +1,8 @@
 /** The configuration facade: load, patch and check (http-contract §2.3; subsystems b.5). */
 import { ConfigDocument } from '../../../protocol/resource/config.js'
-import { publicDocument } from '../../../protocol/secrets.js'
+import { publicDocument } from '../../../protocol/text/secrets.js'
 import type { Configs } from '../../../ports/facades.js'
-import type { JsonRecord } from '../../../protocol/json.js'
+import type { JsonRecord } from '../../../protocol/text/json.js'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { mergeDocuments } from '../config/config-merge.js'
 import { withoutEchoes } from '../config/config-echo.js'

@@ -1,7 +1,7 @@
 /** The facade of what a directory offers: agents, commands, skills, instruction files (http-contract §2.2). */
 import { SvcError } from '../../../protocol/errors.js'
 import type { Agent, Skill } from '../../../protocol/resource/resource.js'
-import { publicRecord } from '../../../protocol/secrets.js'
+import { publicRecord } from '../../../protocol/text/secrets.js'
 import { isDeepStrictEqual } from 'node:util'
 import type { InstructionFile, Resources } from '../../../ports/facades.js'
 import type { Instructions } from '../../../ports/plugin.js'

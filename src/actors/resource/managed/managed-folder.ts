@@ -3,13 +3,13 @@
  * may be reached through a link, as many people keep theirs; nothing below it, and nothing in a workspace, may be one.
  */
 import { dirname, join } from 'node:path'
-import { reachedThrough } from '../../../machines/exposure.js'
+import { reachedThrough } from '../../../protocol/text/exposure.js'
 import { isWithin } from '../../../protocol/caller.js'
 import { SvcError } from '../../../protocol/errors.js'
-import type { ResourceScope } from '../../../protocol/management/management.js'
+import type { ResourceScope } from '../../../protocol/resource/managed.js'
 import type { Effects } from '../../../ports/effects.js'
 import type { ManagedPlace } from '../../../ports/managed.js'
-import { isTruthy } from '../../../protocol/variables.js'
+import { isTruthy } from '../../../protocol/system/variables.js'
 import { PROJECT_DIRECTORY } from '../config/config-files.js'
 
 export type FolderEffects = Pick<Effects, 'files' | 'env' | 'paths'>

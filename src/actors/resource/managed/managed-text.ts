@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { stringify } from 'yaml'
 import { SvcError } from '../../../protocol/errors.js'
-import { isRecord, type JsonRecord } from '../../../protocol/json.js'
+import { isRecord, type JsonRecord } from '../../../protocol/text/json.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { parseMarkdown } from '../markdown/frontmatter.js'
 

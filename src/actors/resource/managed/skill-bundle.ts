@@ -1,9 +1,9 @@
 /** What a skill consists of: a SKILL.md and files beside it, all regular, few and small (subsystems b.13; threat-model F2, F4). */
 import { join } from 'node:path'
 import { SvcError } from '../../../protocol/errors.js'
-import type { JsonRecord } from '../../../protocol/json.js'
+import type { JsonRecord } from '../../../protocol/text/json.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import type { SkillBundle, SkillWriteRequest } from '../../../protocol/management/skills.js'
+import type { SkillBundle, SkillWriteRequest } from '../../../protocol/resource/managed-skills.js'
 import type { Effects } from '../../../ports/effects.js'
 import { parseMarkdown } from '../markdown/frontmatter.js'
 import { markdownText } from './managed-text.js'

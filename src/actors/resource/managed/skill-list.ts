@@ -2,7 +2,7 @@
  * The skills of a place as managed resources, kept until a file of one of them changes: each is read again by itself.
  */
 import { dirname, join } from 'node:path'
-import type { ManagedResource } from '../../../protocol/management/management.js'
+import type { ManagedResource } from '../../../protocol/resource/managed.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Effects } from '../../../ports/effects.js'
 import type { FileProbe } from '../../../platform/watched/file-probe.js'

@@ -5,9 +5,9 @@
  */
 import { join } from 'node:path'
 import { SvcError } from '../../../protocol/errors.js'
-import { isRecord } from '../../../protocol/json.js'
+import { isRecord } from '../../../protocol/text/json.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import type { SkillVersion } from '../../../protocol/management/skills.js'
+import type { SkillVersion } from '../../../protocol/resource/managed-skills.js'
 import type { Effects } from '../../../ports/effects.js'
 import type { ManagedPlace } from '../../../ports/managed.js'
 import { type Bundle, revisionOf, shownBundle } from './skill-bundle.js'

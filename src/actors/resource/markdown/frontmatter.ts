@@ -1,6 +1,6 @@
 /** Markdown with YAML front matter (subsystems b.6; threat-model X1). */
-import { readYamlMap } from '../../../machines/yaml-map.js'
-import { isRecord, type JsonRecord } from '../../../protocol/json.js'
+import { readYamlMap } from '../../../protocol/text/yaml-map.js'
+import { isRecord, type JsonRecord } from '../../../protocol/text/json.js'
 import { createLru } from '../../../kernel/lru.js'
 import { readAtOnce, type Reading } from '../../../kernel/work.js'
 import { isReservedKey } from '../config/config-merge.js'

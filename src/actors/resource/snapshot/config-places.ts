@@ -2,7 +2,7 @@
 import { basename } from 'node:path'
 import type { ConfigDiagnostic } from '../../../protocol/resource/config.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { isRecord, type JsonRecord } from '../../../protocol/json.js'
+import { isRecord, type JsonRecord } from '../../../protocol/text/json.js'
 import { SLICE } from '../../../kernel/work.js'
 import { keyLocator, type Position } from '../config/config-parse.js'
 import type { FileProbe } from '../../../platform/watched/file-probe.js'

@@ -4,7 +4,7 @@
  * I1 What it would come to is worked out before anything is written: a change that another file would undo changes nothing.
  */
 import { SvcError } from '../../../protocol/errors.js'
-import { isRecord, type JsonRecord } from '../../../protocol/json.js'
+import { isRecord, type JsonRecord } from '../../../protocol/text/json.js'
 import type { EntryDefiner } from '../../../ports/facades.js'
 import { deepMerge, recordAt } from '../config/config-merge.js'
 import { mergePatch } from '../config/config-patch.js'

@@ -9,7 +9,7 @@ import type { AssistantInfo, Part, TextPart, UserInfo } from '../../../protocol/
 import { type TokenUsage, ZERO_USAGE } from '../../../protocol/message/token-usage.js'
 import type { Change } from '../../events/journal.js'
 import type { ResolvedModel } from '../../../ports/facades.js'
-import { createJoiner } from '../../well-formed.js'
+import { createJoiner } from '../../../protocol/text/well-formed.js'
 import type { SessionCore } from '../state/core.js'
 import { COMPACTION } from '../history/conversation.js'
 

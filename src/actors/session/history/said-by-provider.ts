@@ -3,7 +3,7 @@
  * given back unchanged (sessions-events §3.5). A step has one text part before all others, so of an answer that is not of that form the text
  * keeps where each passage belongs.
  */
-import { isRecord } from '../../../protocol/json.js'
+import { isRecord } from '../../../protocol/text/json.js'
 import type { Part, TextPart, ToolPart } from '../../../protocol/message/message.js'
 
 /** A passage of the text of a step. */

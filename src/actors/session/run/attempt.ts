@@ -8,11 +8,11 @@
  */
 import { cut } from '../../../kernel/cut.js'
 import { SvcError } from '../../../protocol/errors.js'
-import { type Fault, firstFault, isLarge } from '../../../protocol/first-fault.js'
+import { type Fault, firstFault, isLarge } from '../../../protocol/text/first-fault.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { runHooks } from '../../plugin/calls/hooks.js'
 import type { RegisteredTool } from '../../../ports/view.js'
-import { wellFormedValue } from '../../well-formed.js'
+import { wellFormedValue } from '../../../protocol/text/well-formed.js'
 import type { SessionCore } from '../state/core.js'
 import { offeredTools } from './offered-tools.js'
 import type { Attempt, OpenCall, RunScope } from './run-scope.js'

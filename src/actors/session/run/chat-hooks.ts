@@ -5,7 +5,7 @@ import { tryHooks } from '../../plugin/calls/hooks.js'
 import { fromProviderMessages, toProviderMessages } from '../../plugin/calls/provider-messages.js'
 import type { RegistryView } from '../../../ports/view.js'
 import type { GenerateRequest } from '../../../ports/provider-adapter.js'
-import { publicRecord } from '../../../protocol/secrets.js'
+import { publicRecord } from '../../../protocol/text/secrets.js'
 import type { RunScope } from './run-scope.js'
 
 export interface HookedRequest {

@@ -3,7 +3,7 @@ import { LIMITS } from '../../../protocol/limits.js'
 import type { Effects } from '../../../ports/effects.js'
 import { type Answers, createServiceAnswers } from '../../resource/contributed/answers.js'
 import type { RegistryView } from '../../../ports/view.js'
-import { wellFormed } from '../../well-formed.js'
+import { wellFormed } from '../../../protocol/text/well-formed.js'
 
 export interface ContextSection {
   /** Names the section for as long as a session is awake. */

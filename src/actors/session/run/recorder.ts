@@ -14,7 +14,7 @@ import type { AssistantInfo, Part, ReasoningPart, TextPart, ToolPart, ToolState 
 import type { TokenUsage } from '../../../protocol/message/token-usage.js'
 import type { Change } from '../../events/journal.js'
 import type { ToolResult } from '../../../ports/plugin.js'
-import { createJoiner, type Joiner } from '../../well-formed.js'
+import { createJoiner, type Joiner } from '../../../protocol/text/well-formed.js'
 import type { SessionCore } from '../state/core.js'
 import { fileParts, metadataOf, settledMetadata } from './call-metadata.js'
 import { ABORTED_CALL } from '../history/interrupted-part.js'

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { compactionOverrides } from '../../../machines/session/compaction/window.js'
 import type { HookFailure } from '../../../protocol/plugin/hook-failure.js'
-import { excessOf, REQUEST_BOUNDS } from '../../../protocol/json-bounds.js'
+import { excessOf, REQUEST_BOUNDS } from '../../../protocol/text/json-bounds.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { defineTools } from '../../plugin/calls/tool-definitions.js'
 import {
@@ -15,7 +15,7 @@ import {
 } from '../../../ports/provider-adapter.js'
 import { hookRequest } from './chat-hooks.js'
 import type { SessionCore } from '../state/core.js'
-import { wellFormed, wellFormedValue } from '../../well-formed.js'
+import { wellFormed, wellFormedValue } from '../../../protocol/text/well-formed.js'
 import { compactionPolicy } from '../compaction/compaction-policy.js'
 import { conversationOf, leadMessages, summaryMessages } from '../history/conversation.js'
 import { parseInput } from './attempt.js'

@@ -1,10 +1,10 @@
 /** Titles made by the model, after the answer to a first prompt (sessions-events §2.8). */
-import { isRecord } from '../../../protocol/json.js'
+import { isRecord } from '../../../protocol/text/json.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
 import type { Session } from '../../../protocol/session/session.js'
 import type { ResolvedModel } from '../../../ports/facades.js'
-import { wellFormed } from '../../well-formed.js'
+import { wellFormed } from '../../../protocol/text/well-formed.js'
 import type { SessionCore } from '../state/core.js'
 import { hasDefaultTitle } from '../state/records.js'
 

@@ -1,4 +1,4 @@
-import { breakMarks, RUNTIME_MARK } from '../../../protocol/runtime-marks.js'
+import { breakMarks, RUNTIME_MARK } from '../../../protocol/text/runtime-marks.js'
 
 /** Marks what the runtime itself says to a model; no client may put it into `system` (sessions-events §4.1, §4.20). */
 export const RUNTIME_MARKER = `<${RUNTIME_MARK}>`

@@ -1,7 +1,7 @@
 /** When a conversation is compacted, and how much of it stays (sessions-events §6.1, 6.2, 6.4). */
 
 import { LIMITS } from '../../../protocol/limits.js'
-import { wholeNumber, wishOf } from '../../../protocol/variables.js'
+import { wholeNumber, wishOf } from '../../../protocol/system/variables.js'
 
 /** What configuration says of compaction, on any of its levels. */
 export interface CompactionSettings {

@@ -2,7 +2,7 @@
  * The text of a patch as files and chunks (sessions-events §10.9): `*** Begin Patch`, any number of `*** Add File:`, `*** Delete File:` and
  * `*** Update File:` with `@@` chunks, `*** End Patch`.
  */
-import { hasControls } from '../../../protocol/path-text.js'
+import { hasControls } from '../../../protocol/text/path-text.js'
 
 interface PatchLine {
   readonly kind: 'keep' | 'remove' | 'add'

@@ -2,7 +2,7 @@
 import type { NativeHost } from '../../../ports/plugin.js'
 import type { ProjectProgram } from '../../../ports/programs.js'
 import type { Formatter } from '../../../protocol/format/formatters.js'
-import { isRecord } from '../../../protocol/json.js'
+import { isRecord } from '../../../protocol/text/json.js'
 import type { Verdict } from './guards.js'
 
 /** The installation stands for those it switches on, as long as they run no code of the project. */

@@ -3,12 +3,12 @@
  * project that would make it run code of the project (threat-model W2). Looked at from the folder of the file upwards, nothing is started.
  */
 import type { NativeHost } from '../../../ports/plugin.js'
-import { isRecord } from '../../../protocol/json.js'
-import { excessOf, FRAME_BOUNDS } from '../../../protocol/json-bounds.js'
+import { isRecord } from '../../../protocol/text/json.js'
+import { excessOf, FRAME_BOUNDS } from '../../../protocol/text/json-bounds.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { beginWork, LOOK } from '../../../kernel/work.js'
 import type { Formatter } from '../../../protocol/format/formatters.js'
-import { dirname, joinPath } from '../paths.js'
+import { dirname, joinPath } from '../../../protocol/text/paths.js'
 
 type Files = Pick<NativeHost['effects']['files'], 'read' | 'stat'>
 

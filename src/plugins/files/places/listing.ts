@@ -3,7 +3,7 @@ import type { NativeHost, ToolResult } from '../../../ports/plugin.js'
 import { ToolError } from '../../../ports/plugin.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { fileFailure } from './failures.js'
-import { joinPath } from '../paths.js'
+import { joinPath } from '../../../protocol/text/paths.js'
 import { sortInTurns, type Turn } from '../../../kernel/sort.js'
 import type { Target } from './targets.js'
 

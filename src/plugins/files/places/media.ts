@@ -1,5 +1,5 @@
 /** Files that a model looks at rather than reads: images and PDF (sessions-events §10.7). */
-import { extension } from '../paths.js'
+import { extension } from '../../../protocol/text/paths.js'
 
 const TYPES: Readonly<Record<string, { readonly mime: string; readonly what: string; readonly magic: string }>> = {
   jpg: { mime: 'image/jpeg', what: 'Image', magic: '\xff\xd8\xff' },

@@ -1,7 +1,7 @@
 /** Helps a model that asked for a file that is not there: names in the same directory that look alike. */
 import type { NativeHost } from '../../../ports/plugin.js'
 import { ToolError } from '../../../ports/plugin.js'
-import { basename, dirname, joinPath } from '../paths.js'
+import { basename, dirname, joinPath } from '../../../protocol/text/paths.js'
 import { distance } from '../text/similarity.js'
 import { describe, type Target } from './targets.js'
 

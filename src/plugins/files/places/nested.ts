@@ -1,6 +1,6 @@
 /** Instruction files between the session directory and a file that was read (sessions-events §12.4). */
 import type { Instructions, ToolContext } from '../../../ports/plugin.js'
-import { dirname } from '../paths.js'
+import { dirname } from '../../../protocol/text/paths.js'
 import type { Target } from './targets.js'
 
 /** Characters of one instruction file, and of all of them, that are appended. */

@@ -10,11 +10,11 @@
 import type { NativeHost, PermissionNeed, ToolContext } from '../../../ports/plugin.js'
 import { ToolError } from '../../../ports/plugin.js'
 import { widerDirectory } from '../../../machines/permission/wider-directory.js'
-import { canonicalPath } from '../../../protocol/canonical-path.js'
+import { canonicalPath } from '../../../protocol/text/canonical-path.js'
 import { isWithin } from '../../../protocol/caller.js'
 import { createLru } from '../../../kernel/lru.js'
 import { fileFailure } from './failures.js'
-import { dirname, joinPath, resolvePath } from '../paths.js'
+import { dirname, joinPath, resolvePath } from '../../../protocol/text/paths.js'
 
 const REMEMBERED = 4096
 

@@ -5,7 +5,7 @@
  * I1 Of a file that holds other lines than ripgrep read only what it holds itself is told, and whether there were others is told to nobody.
  */
 import type { NativeHost } from '../../../ports/plugin.js'
-import { joinPath } from '../paths.js'
+import { joinPath } from '../../../protocol/text/paths.js'
 import type { FoundFile, FoundLine, TextAnswer, Tree } from './search.js'
 
 type Found = Extract<TextAnswer, { status: 'found' }>

@@ -1,7 +1,7 @@
 /** Orders paths by how well they fit a search text; linear in the length of each path, and others have their turn between them. */
 import { compileGlob } from './glob-matcher.js'
 import { isGlob } from './globs.js'
-import { basename } from '../paths.js'
+import { basename } from '../../../protocol/text/paths.js'
 import { sortInTurns, type Turn } from '../../../kernel/sort.js'
 
 /** Paths looked at between two looks at the clock. */

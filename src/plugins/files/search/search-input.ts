@@ -5,7 +5,7 @@ import { ToolError } from '../../../ports/plugin.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { fileFailure } from '../places/failures.js'
 import { missingFile } from '../places/missing.js'
-import { basename, dirname, joinPath } from '../paths.js'
+import { basename, dirname, joinPath } from '../../../protocol/text/paths.js'
 import { splitGlobs, type Tree } from './search.js'
 import { describe, type Target } from '../places/targets.js'
 

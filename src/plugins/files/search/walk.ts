@@ -1,6 +1,6 @@
 /** Walks a directory tree by the rules of a search, without following links; a bounded number of directories is open at once. */
 import type { NativeHost } from '../../../ports/plugin.js'
-import { joinPath } from '../paths.js'
+import { joinPath } from '../../../protocol/text/paths.js'
 import type { PathRules } from './path-rules.js'
 import type { Tree } from './search.js'
 

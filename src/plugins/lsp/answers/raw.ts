@@ -1,5 +1,5 @@
 /** Answers that are passed on as the server says them, with columns in bytes from zero: edits and code actions (subsystems e.7). */
-import { isRecord } from '../../../protocol/json.js'
+import { isRecord } from '../../../protocol/text/json.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { RawRange } from '../clients/diagnostics.js'
 import type { Reading } from './reading.js'

@@ -7,7 +7,7 @@ import type { ProcessResult } from '../../../ports/effects.js'
 import type { NativeHost } from '../../../ports/plugin.js'
 import { isWithin } from '../../../protocol/caller.js'
 import { isMarker, isWide } from '../../../protocol/lsp/adapters.js'
-import { MESSAGE_BOUNDS, parseForeign } from '../../../protocol/foreign-json.js'
+import { MESSAGE_BOUNDS, parseForeign } from '../../../protocol/text/foreign-json.js'
 import { createLru } from '../../../kernel/lru.js'
 import type { ConfiguredAdapter } from '../configured.js'
 

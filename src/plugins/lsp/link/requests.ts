@@ -1,5 +1,5 @@
 /** What language servers ask of us, answered at once: nothing of it waits for anything (subsystems e.4). */
-import { isRecord } from '../../../protocol/json.js'
+import { isRecord } from '../../../protocol/text/json.js'
 
 const INVALID = -32602
 const NO_METHOD = -32601

@@ -1,6 +1,6 @@
 /** What may be handed to the library as a message; it checks the rest itself. */
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
-import { isRecord } from '../../../protocol/json.js'
+import { isRecord } from '../../../protocol/text/json.js'
 
 export function isMessage(value: unknown): value is JSONRPCMessage {
   if (!isRecord(value) || value['jsonrpc'] !== '2.0') return false

@@ -6,9 +6,9 @@
  * I2 Errors that a server answers with success pass `hidden`, and failed calls `hiddenResult`.
  */
 import type { NativeHost } from '../../../ports/plugin.js'
-import { isRecord } from '../../../protocol/json.js'
+import { isRecord } from '../../../protocol/text/json.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { isSecretName } from '../../../protocol/secrets.js'
+import { isSecretName } from '../../../protocol/text/secrets.js'
 
 export interface Secrets {
   note(values: Iterable<string>): void

@@ -10,7 +10,7 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import type { ChildPipe, PipeOptions } from '../../../ports/effects.js'
 import type { NativeHost } from '../../../ports/plugin.js'
-import { foreignExcess, MESSAGE_BOUNDS } from '../../../protocol/foreign-json.js'
+import { foreignExcess, MESSAGE_BOUNDS } from '../../../protocol/text/foreign-json.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { createLineSplitter } from '../../../protocol/plugin/frame-lines.js'
 import { createMessagePace } from '../../../kernel/message-pace.js'

@@ -1,9 +1,9 @@
 /** Tools of servers as models are shown them: bounded, and refused where no model could use them (threat-model N4, §7). Pure. */
 import { cut } from '../../../kernel/cut.js'
 import type { Tool } from '@modelcontextprotocol/client'
-import { isRecord } from '../../../protocol/json.js'
+import { isRecord } from '../../../protocol/text/json.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { breakMarks } from '../../../protocol/runtime-marks.js'
+import { breakMarks } from '../../../protocol/text/runtime-marks.js'
 
 const { definitionBytes, schemaDepth, description: DESCRIPTION, name: NAME } = LIMITS.mcp
 

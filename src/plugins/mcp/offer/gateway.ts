@@ -1,7 +1,7 @@
 /** The tool `execute`: it finds and calls tools of servers where all of them are too many for a request (decision 27; sessions-events §10.4). */
 import * as z from 'zod'
 import { defineTool, type ToolContext, type ToolContribution, ToolError } from '../../../ports/plugin.js'
-import { isRecord } from '../../../protocol/json.js'
+import { isRecord } from '../../../protocol/text/json.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { ServerTool } from './tools.js'
 

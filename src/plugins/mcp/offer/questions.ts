@@ -2,7 +2,7 @@
 import { cut } from '../../../kernel/cut.js'
 import type { ElicitRequest, ElicitResult } from '@modelcontextprotocol/client'
 import { type NativeHost, type ToolContext, ToolError } from '../../../ports/plugin.js'
-import { isRecord } from '../../../protocol/json.js'
+import { isRecord } from '../../../protocol/text/json.js'
 import { LIMITS } from '../../../protocol/limits.js'
 
 const { question: LENGTH, questions: MOST } = LIMITS.mcp

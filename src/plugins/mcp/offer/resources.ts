@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { defineTool, type ToolContribution, ToolError } from '../../../ports/plugin.js'
 import { toFailure } from '../../../protocol/errors.js'
-import { breakMarks } from '../../../protocol/runtime-marks.js'
+import { breakMarks } from '../../../protocol/text/runtime-marks.js'
 import type { Connection } from '../servers/connection.js'
 import { showResources } from './results.js'
 

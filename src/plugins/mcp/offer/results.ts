@@ -7,7 +7,7 @@ import { cut } from '../../../kernel/cut.js'
 import type { ContentBlock, ReadResourceResult } from '@modelcontextprotocol/client'
 import type { ToolResult } from '../../../ports/plugin.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { breakMarks } from '../../../protocol/runtime-marks.js'
+import { breakMarks } from '../../../protocol/text/runtime-marks.js'
 
 const { attachmentBytes, attachments: MOST_ATTACHMENTS, contents: MOST_CONTENTS, resultText } = LIMITS.mcp
 const MIME = /^[A-Za-z0-9][\w.+-]*\/[\w.+-]+$/

@@ -11,7 +11,7 @@ import type { CreateMessageRequest, CreateMessageResult } from '@modelcontextpro
 import { type NativeHost, type ToolContext, ToolError } from '../../../ports/plugin.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { type McpConfig, samplingOf } from '../../../protocol/mcp/mcp-config.js'
-import { breakMarks } from '../../../protocol/runtime-marks.js'
+import { breakMarks } from '../../../protocol/text/runtime-marks.js'
 
 /** Group of the rules; its patterns are names of servers. */
 const PERMISSION = 'mcp_sampling'

@@ -11,7 +11,7 @@ import {
 } from '../../../ports/plugin.js'
 import { toFailure } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { breakMarks } from '../../../protocol/runtime-marks.js'
+import { breakMarks } from '../../../protocol/text/runtime-marks.js'
 import type { Connection } from '../servers/connection.js'
 import { type Definition, definitionText } from './definitions.js'
 import { showContent } from './results.js'

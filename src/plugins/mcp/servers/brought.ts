@@ -1,9 +1,9 @@
 /** Servers that a workspace brings: inert until somebody accepts their exact content (decision 34; threat-model W2). */
 import type { NativeHost } from '../../../ports/plugin.js'
 import type { ProjectProgram } from '../../../ports/programs.js'
-import { isRecord } from '../../../protocol/json.js'
+import { isRecord } from '../../../protocol/text/json.js'
 import { commandLine, type McpConfig } from '../../../protocol/mcp/mcp-config.js'
-import { isSecretName, publicRecord } from '../../../protocol/secrets.js'
+import { isSecretName, publicRecord } from '../../../protocol/text/secrets.js'
 import { readServer, type ServerEntry } from './configured.js'
 
 /** What it would start, or where it would connect, and all else that it says but whether it is switched on. `origin`: what a workspace says, or `'installation'`. */

@@ -1,7 +1,7 @@
 /** Servers as the configuration of a directory has them. Pure. */
 import type { ProjectProgram } from '../../../ports/programs.js'
 import type { ProgramStanding } from '../../../protocol/acceptance/acceptance.js'
-import { isRecord } from '../../../protocol/json.js'
+import { isRecord } from '../../../protocol/text/json.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { McpConfig, serverFault } from '../../../protocol/mcp/mcp-config.js'
 

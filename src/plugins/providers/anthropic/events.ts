@@ -1,5 +1,5 @@
 /** The events of the Messages API, as an answer sees them. */
-import { isRecord, type JsonRecord } from '../../../protocol/json.js'
+import { isRecord, type JsonRecord } from '../../../protocol/text/json.js'
 import type { Lens, Sight } from '../exchange/answer.js'
 
 const TEXTS = new Set(['text', 'thinking', 'redacted_thinking'])

@@ -8,7 +8,7 @@
  * I3 An answer is whole when its last event has come, whatever the SDK makes of a body that ends earlier.
  */
 import type { LanguageModelV3FinishReason, LanguageModelV3StreamPart, SharedV3ProviderMetadata } from '@ai-sdk/provider'
-import type { JsonRecord } from '../../../protocol/json.js'
+import type { JsonRecord } from '../../../protocol/text/json.js'
 import { inStreamError, streamFault } from './errors.js'
 import type { Answer, AnswerDeps } from './protocol.js'
 import { usageOf } from './usage.js'

@@ -2,7 +2,7 @@
 import type { JSONObject, LanguageModelV3CallOptions, LanguageModelV3Prompt, LanguageModelV3ProviderTool } from '@ai-sdk/provider'
 import type { ProviderSettings } from '../../../ports/plugin.js'
 import type { GenerateRequest } from '../../../ports/provider-adapter.js'
-import { isRecord } from '../../../protocol/json.js'
+import { isRecord } from '../../../protocol/text/json.js'
 import { createHeld } from './held.js'
 import { toPrompt } from './prompt.js'
 import type { Call, CallEffects } from './protocol.js'

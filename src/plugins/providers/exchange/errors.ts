@@ -1,7 +1,7 @@
 /** What a failure of a provider means for the run (sessions-events §4.12, subsystems c.10). */
 import { cut } from '../../../kernel/cut.js'
 import { ProviderError } from '../../../ports/provider-adapter.js'
-import { isRecord, type JsonRecord } from '../../../protocol/json.js'
+import { isRecord, type JsonRecord } from '../../../protocol/text/json.js'
 import { filled, parseJson } from './json.js'
 
 const OVERFLOW =

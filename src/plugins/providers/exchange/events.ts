@@ -3,8 +3,8 @@
  * The SDK costs by the event, so what it need not see never reaches it.
  */
 import { createParser } from 'eventsource-parser'
-import { foreignExcess } from '../../../protocol/foreign-json.js'
-import { isRecord, type JsonRecord } from '../../../protocol/json.js'
+import { foreignExcess } from '../../../protocol/text/foreign-json.js'
+import { isRecord, type JsonRecord } from '../../../protocol/text/json.js'
 import { parseJson } from './json.js'
 
 /** Takes what was read; answers what the SDK gets of it, or undefined when that is nothing yet. */

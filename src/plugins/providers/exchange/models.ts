@@ -1,6 +1,6 @@
 /** The models of the SDK at one address, over connections of our own. */
 import { APICallError, type LanguageModelV3 } from '@ai-sdk/provider'
-import { isRecord } from '../../../protocol/json.js'
+import { isRecord } from '../../../protocol/text/json.js'
 import { createLru } from '../../../kernel/lru.js'
 import { ProviderError } from '../../../ports/provider-adapter.js'
 import { connectionError, type ErrorContext, refusedCall, statusError, streamFault } from './errors.js'

@@ -1,7 +1,7 @@
 /** The conversation as a prompt of the SDK, for protocols whose messages have parts (subsystems c.9). */
 import type { JSONValue, LanguageModelV3Message, LanguageModelV3Prompt, SharedV3ProviderOptions } from '@ai-sdk/provider'
 import type { AssistantContent, ModelMessage, ToolResultContent, UserContent } from '../../../ports/provider-adapter.js'
-import { isRecord } from '../../../protocol/json.js'
+import { isRecord } from '../../../protocol/text/json.js'
 import type { Held } from './held.js'
 import { toContent } from './media.js'
 

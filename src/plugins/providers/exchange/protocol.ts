@@ -2,7 +2,7 @@
 import type { JSONObject, LanguageModelV3CallOptions, LanguageModelV3StreamPart } from '@ai-sdk/provider'
 import type { ProviderSettings } from '../../../ports/plugin.js'
 import type { GenerateRequest, StreamPart } from '../../../ports/provider-adapter.js'
-import type { JsonRecord } from '../../../protocol/json.js'
+import type { JsonRecord } from '../../../protocol/text/json.js'
 import type { Connection } from './connection.js'
 import type { ErrorContext } from './errors.js'
 import type { Held } from './held.js'

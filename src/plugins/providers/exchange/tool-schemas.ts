@@ -5,7 +5,7 @@
  * I1 A schema is reduced once, however many steps offer it.
  * I2 A reduced schema has at most `MOST_NODES` schemas in it: references are written out, and they may multiply.
  */
-import { isRecord, type JsonRecord } from '../../../protocol/json.js'
+import { isRecord, type JsonRecord } from '../../../protocol/text/json.js'
 
 const MOST_NODES = 2000
 const DEEPEST = 24

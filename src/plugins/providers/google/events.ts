@@ -1,6 +1,6 @@
 /** The events of `streamGenerateContent`, as an answer sees them: whole responses, each with a piece of the content. */
 import type { SharedV3ProviderMetadata } from '@ai-sdk/provider'
-import { isRecord, type JsonRecord } from '../../../protocol/json.js'
+import { isRecord, type JsonRecord } from '../../../protocol/text/json.js'
 import type { Growth, Lens, Sight } from '../exchange/answer.js'
 
 /** The vendor gives its parts no ids. */

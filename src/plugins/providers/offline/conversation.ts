@@ -1,5 +1,5 @@
 /** What the offline model knows of a conversation: it is read anew from the messages of every request. */
-import { RUNTIME_MARK } from '../../../protocol/runtime-marks.js'
+import { RUNTIME_MARK } from '../../../protocol/text/runtime-marks.js'
 import type { GenerateRequest, ModelMessage, ToolResultContent } from '../../../ports/provider-adapter.js'
 
 export interface Conversation {

@@ -1,5 +1,5 @@
 /** The requests the offline model knows, each with the tool call it stands for (sessions-events §10.4). */
-import { parseForeign } from '../../../protocol/foreign-json.js'
+import { parseForeign } from '../../../protocol/text/foreign-json.js'
 
 export interface Understood {
   readonly tool: string

@@ -16,7 +16,7 @@
  * plays reasoning and text several times over. Tools called by neighbouring steps run in parallel: a model step
  * ends at `finish`, and before the first step without a tool after one with a tool. The next model step plays on.
  */
-import { parseForeign } from '../../../protocol/foreign-json.js'
+import { parseForeign } from '../../../protocol/text/foreign-json.js'
 import * as z from 'zod'
 
 const wait = z.number().min(0).max(600_000)

@@ -2,7 +2,7 @@
 import type { JSONObject } from '@ai-sdk/provider'
 import type { ProviderSettings } from '../../../ports/plugin.js'
 import type { GenerateRequest } from '../../../ports/provider-adapter.js'
-import { isRecord } from '../../../protocol/json.js'
+import { isRecord } from '../../../protocol/text/json.js'
 import { createHeld } from '../exchange/held.js'
 import type { Call, CallEffects } from '../exchange/protocol.js'
 import { bearer, effortOf, headersOf } from '../exchange/request.js'

@@ -2,7 +2,7 @@
  * The chunks of an answer as the SDK wants them. It is strict, and servers send chunks without choices, empty finish reasons, `error: null`,
  * errors inside a choice or as a text, refusals, arguments as objects. Each chunk is made anew with what the SDK reads, as it expects it.
  */
-import { isRecord, type JsonRecord } from '../../../protocol/json.js'
+import { isRecord, type JsonRecord } from '../../../protocol/text/json.js'
 import { filled } from '../exchange/json.js'
 
 const GROWING = ['content', 'reasoning_content'] as const

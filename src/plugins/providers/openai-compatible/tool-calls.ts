@@ -9,7 +9,7 @@
  * I5 Nothing is added to a call after the provider has finished; a call that begins then is handed on as late.
  */
 import type { StreamPart } from '../../../ports/provider-adapter.js'
-import { isRecord, type JsonRecord } from '../../../protocol/json.js'
+import { isRecord, type JsonRecord } from '../../../protocol/text/json.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { filled, parseJson } from '../exchange/json.js'
 

@@ -1,6 +1,6 @@
 /** Token counts of a chat completion in the form of sessions-events §3.3. */
 import type { TokenUsage } from '../../../protocol/message/token-usage.js'
-import { isRecord } from '../../../protocol/json.js'
+import { isRecord } from '../../../protocol/text/json.js'
 import { createCounts } from '../exchange/usage.js'
 
 /**

@@ -1,6 +1,6 @@
 /** The events of the Responses API, as an answer sees them. */
-import type { JsonRecord } from '../../../protocol/json.js'
-import { isRecord } from '../../../protocol/json.js'
+import type { JsonRecord } from '../../../protocol/text/json.js'
+import { isRecord } from '../../../protocol/text/json.js'
 import type { Lens, Sight } from '../exchange/answer.js'
 
 /** Repeat what deltas have told, or say nothing. */

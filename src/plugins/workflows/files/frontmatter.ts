@@ -1,5 +1,5 @@
 /** The frontmatter of a file as a value, with the line of everything in it (subsystems a.2; threat-model §4.10). */
-import { readYamlMap, type YamlReading } from '../../../machines/yaml-map.js'
+import { readYamlMap, type YamlReading } from '../../../protocol/text/yaml-map.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Reading } from '../../../kernel/work.js'
 import type { Path } from './problems.js'

@@ -9,7 +9,7 @@ import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { WorkflowDefinition } from '../../../protocol/workflow/workflow.js'
 import type { Effects } from '../../../ports/effects.js'
-import { dirname, joinPath } from '../../files/paths.js'
+import { dirname, joinPath } from '../../../protocol/text/paths.js'
 import { serialiseWorkflow } from './file.js'
 import { type Context, managedFolder } from './places.js'
 

@@ -1,7 +1,7 @@
 /** Where the workflow files of a context are, lowest precedence first (subsystems a.1). */
 import { isWithin } from '../../../protocol/caller.js'
 import type { Effects } from '../../../ports/effects.js'
-import { dirname, joinPath, resolvePath } from '../../files/paths.js'
+import { dirname, joinPath, resolvePath } from '../../../protocol/text/paths.js'
 
 /** A configuration directory; its workflow files are in `workflow/` and `workflows/`. */
 export interface Root {

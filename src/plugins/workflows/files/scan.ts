@@ -1,9 +1,9 @@
 /** Finding workflow files below a configuration directory (subsystems a.1; threat-model F1, W3). */
-import { reachedThrough } from '../../../machines/exposure.js'
+import { reachedThrough } from '../../../protocol/text/exposure.js'
 import { isWithin } from '../../../protocol/caller.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Effects, FileStat } from '../../../ports/effects.js'
-import { dirname, joinPath } from '../../files/paths.js'
+import { dirname, joinPath } from '../../../protocol/text/paths.js'
 import { PROJECT_DIRECTORY, type Root } from './places.js'
 import { takeTurns } from '../turns.js'
 

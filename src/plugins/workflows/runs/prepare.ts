@@ -2,7 +2,7 @@
 import { LIMITS } from '../../../protocol/limits.js'
 import type { WorkflowDefinition } from '../../../protocol/workflow/workflow.js'
 import type { NativeHost } from '../../../ports/plugin.js'
-import { joinPath, resolvePath } from '../../files/paths.js'
+import { joinPath, resolvePath } from '../../../protocol/text/paths.js'
 import { statOf } from '../files/scan.js'
 
 type PrepareHost = Pick<NativeHost, 'effects' | 'skills'>

@@ -1,5 +1,5 @@
 /** Canonical paths of what may not exist yet, over whatever reads links. */
-import { SvcError } from './errors.js'
+import { SvcError } from '../errors.js'
 
 /**
  * The real path of the longest beginning of `path` that exists, and the rest as it stands. Rejects with `request.invalid` for what

@@ -1,9 +1,9 @@
 /** Registered workspaces and repositories (http-contract §2.10, §5.7; subsystems b.14). */
 import * as z from 'zod'
-import { pathText } from '../path-text.js'
+import { pathText } from '../text/path-text.js'
 import { defineRoute } from '../route.js'
 import { ms } from '../shared.js'
-import { revisionText } from './management.js'
+import { revisionText } from '../resource/managed.js'
 
 const name = z.string().min(1).max(160)
 const path = pathText.min(1).max(4096)

@@ -4,7 +4,7 @@
  */
 import { createRequire } from 'node:module'
 import type Driver from 'better-sqlite3'
-import { SvcError } from '../protocol/errors.js'
+import { SvcError } from '../../protocol/errors.js'
 
 const FIRST_WITH_BINARIES = 22
 

@@ -1,5 +1,5 @@
 /** A saved trace of the inspector, read from its text. */
-import { InspectorTrace } from '../../protocol/system/inspector.js'
+import { InspectorTrace } from './inspector.js'
 
 /** Throws an `Error` with a sentence when the text is no trace. */
 export function readTrace(text: string): InspectorTrace {

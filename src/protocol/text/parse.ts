@@ -1,7 +1,7 @@
 /** Parsing of request pieces, with messages that name the field and what was expected of it. */
 import * as z from 'zod'
-import { cut } from '../kernel/cut.js'
-import { SvcError } from './errors.js'
+import { cut } from '../../kernel/cut.js'
+import { SvcError } from '../errors.js'
 import { type Fault, firstFault, isLarge } from './first-fault.js'
 import { asDeclared } from './leniency.js'
 

@@ -3,7 +3,7 @@
  * everybody else for as long as there are values (threat-model X1, §7).
  */
 import { excessOf, type JsonBounds } from './json-bounds.js'
-import { LIMITS } from './limits.js'
+import { LIMITS } from '../limits.js'
 
 /** Shorter texts have no room for more than is parsed at once anywhere. */
 const HARMLESS = 16 * 1024

@@ -1,4 +1,4 @@
-import { LIMITS } from './limits.js'
+import { LIMITS } from '../limits.js'
 
 const QUOTE = 0x22
 const COMMA = 0x2c

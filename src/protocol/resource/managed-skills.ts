@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { LIMITS } from '../limits.js'
 import { defineRoute } from '../route.js'
 import { anyRecord, directoryHeaders, directoryQuery, ms, scopeQuery } from '../shared.js'
-import { ManagedResource, ResourceScope, revisionText } from './management.js'
+import { ManagedResource, ResourceScope, revisionText } from './managed.js'
 
 const { skills: bounds } = LIMITS.management
 

@@ -1,6 +1,6 @@
 /** The files of the store: a private directory, private files, one spelling of their path. */
 import { chmodSync, closeSync, lstatSync, mkdirSync, openSync, realpathSync } from 'node:fs'
-import { SvcError } from '../protocol/errors.js'
+import { SvcError } from '../../protocol/errors.js'
 
 /** Makes the directory (0700) with its parents if it is missing; answers its canonical path. Throws `store.unavailable`. */
 export function prepareDirectory(directory: string): string {

@@ -1,5 +1,5 @@
 /** What SQLite reports, told apart: trouble with the disk (typed, retryable), damage, everything else. */
-import { SvcError } from '../protocol/errors.js'
+import { SvcError } from '../../protocol/errors.js'
 import { Database } from './driver.js'
 
 const TROUBLE: readonly (readonly [prefix: string, message: string])[] = [

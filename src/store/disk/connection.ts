@@ -5,7 +5,7 @@
  * again: outside a transaction it is closed and the file opened anew. I3 Changes run inside a transaction only.
  */
 import type { Database, Statement } from 'better-sqlite3'
-import { SvcError } from '../protocol/errors.js'
+import { SvcError } from '../../protocol/errors.js'
 import { endsHandle, storeFault } from './faults.js'
 
 export interface Query<P extends readonly unknown[], R> {

@@ -3,8 +3,8 @@ import type { ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
-import { JSON_TYPE, errorText } from '../errors.js'
-import { answerHeaders } from './headers.js'
+import { JSON_TYPE, errorText } from './errors.js'
+import { answerHeaders } from '../request/headers.js'
 
 /** Answers bytes that are not a request with the envelope, and hangs up. `code` is that of the parser. */
 export function refuseUnreadable(code: string, socket: Duplex, requestId: string): void {

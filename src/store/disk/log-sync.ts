@@ -6,7 +6,7 @@
  */
 import { close, fdatasync, openSync } from 'node:fs'
 import { promisify } from 'node:util'
-import { SvcError } from '../protocol/errors.js'
+import { SvcError } from '../../protocol/errors.js'
 import type { Connection } from './connection.js'
 
 const syncFile = promisify(fdatasync)

@@ -3,7 +3,7 @@
  * numbers, no `yes` and `no`. Where it begins and ends in a file is the affair of the file's kind.
  */
 import { Composer, type CST, type Document, isAlias, isMap, isScalar, isSeq, Lexer, type Node, Parser, visit, type YAMLError } from 'yaml'
-import { isRecord, type JsonRecord } from '../protocol/json.js'
+import { isRecord, type JsonRecord } from './json.js'
 
 export interface YamlBounds {
   readonly characters: number

@@ -1,10 +1,10 @@
 /** Every refusal and failure as the one envelope (service.md, Errors; threat-model H10). */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Log } from '../ports/effects.js'
-import { SvcError, toApiError } from '../protocol/errors.js'
-import type { ErrorCode } from '../protocol/errors.js'
-import { LIMITS } from '../protocol/limits.js'
-import { hasBody } from './request/headers.js'
+import type { Log } from '../../ports/effects.js'
+import { SvcError, toApiError } from '../../protocol/errors.js'
+import type { ErrorCode } from '../../protocol/errors.js'
+import { LIMITS } from '../../protocol/limits.js'
+import { hasBody } from '../request/headers.js'
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
 

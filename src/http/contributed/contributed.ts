@@ -5,7 +5,7 @@
  * I2 A socket is opened on the plugin's side before the client's upgrade is answered; a refusal is an ordinary answer.
  * I3 What was opened is closed when the connection ends, whether or not it ever became a socket.
  */
-import { cutWhenUnread } from '../unread.js'
+import { cutWhenUnread } from '../answer/unread.js'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import * as z from 'zod'
 import type { Runtime } from '../../ports/facades.js'
@@ -14,7 +14,7 @@ import { mayUseDirectory } from '../../protocol/caller.js'
 import type { Caller } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
-import { fieldNames, parseRequest } from '../../protocol/parse.js'
+import { fieldNames, parseRequest } from '../../protocol/text/parse.js'
 import { directoryHeaders, directoryQuery } from '../../protocol/shared.js'
 import type { Admission } from '../admission/admission.js'
 import type { Audit } from '../admission/audit.js'
@@ -25,8 +25,8 @@ import { pluginHeaders, pluginQuery } from './plugin-request.js'
 import { canonicalPath } from '../request/target.js'
 import { checkHandshake } from '../sockets/upgrades.js'
 import type { Upgrades } from '../sockets/upgrades.js'
-import { messagePeer } from '../admission/peers.js'
-import type { Peer } from '../admission/peers.js'
+import { messagePeer } from '../sockets/peers.js'
+import type { Peer } from '../sockets/peers.js'
 import type { Bridges } from '../sockets/websocket.js'
 
 declare module 'fastify' {

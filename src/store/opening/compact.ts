@@ -1,10 +1,10 @@
 /** Gives back the room of what was deleted: SQLite keeps it for itself otherwise. */
 import { join } from 'node:path'
-import { Database } from './driver.js'
+import { Database } from '../disk/driver.js'
 import { openDatabase } from './database.js'
-import { storeFault } from './faults.js'
+import { storeFault } from '../disk/faults.js'
 import { acquireLock } from './lock.js'
-import { prepareDirectory } from './state-directory.js'
+import { prepareDirectory } from '../disk/state-directory.js'
 
 /** Bytes of a database that hold nothing; reads only. Throws `store.unavailable`. */
 export function freeBytes(path: string): number {

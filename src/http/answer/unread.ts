@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { LIMITS } from '../protocol/limits.js'
+import { LIMITS } from '../../protocol/limits.js'
 
 /** Cuts the connection of a client that does not read what it is sent for as long as a body may take. */
 export function cutWhenUnread(raw: ServerResponse): void {

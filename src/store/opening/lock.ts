@@ -7,10 +7,10 @@
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { SvcError } from '../protocol/errors.js'
+import { SvcError } from '../../protocol/errors.js'
 import { openHandle } from './database.js'
-import { sqliteCode, storeFault } from './faults.js'
-import { preparePrivateFile } from './state-directory.js'
+import { sqliteCode, storeFault } from '../disk/faults.js'
+import { preparePrivateFile } from '../disk/state-directory.js'
 
 export interface StateLock {
   release(): void

@@ -4,9 +4,9 @@
  * I1 An answer that has begun, or that the peer does not take, gets none; neither does a peer of HTTP/1.0, which knows none.
  */
 import type { ServerResponse } from 'node:http'
-import { createAlarm } from '../kernel/alarm.js'
-import type { Clock } from '../ports/effects.js'
-import { LIMITS } from '../protocol/limits.js'
+import { createAlarm } from '../../kernel/alarm.js'
+import type { Clock } from '../../ports/effects.js'
+import { LIMITS } from '../../protocol/limits.js'
 
 export interface Interims {
   /** Runs `work`, whose answer is awaited on `raw`. */

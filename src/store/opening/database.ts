@@ -1,9 +1,9 @@
 /** Opens the database file with the settings the durability promises rest on (threat-model §6.1). */
 import type { Database as Handle } from 'better-sqlite3'
-import { SvcError } from '../protocol/errors.js'
-import { LIMITS } from '../protocol/limits.js'
-import { Database } from './driver.js'
-import { isDamage, storeFault } from './faults.js'
+import { SvcError } from '../../protocol/errors.js'
+import { LIMITS } from '../../protocol/limits.js'
+import { Database } from '../disk/driver.js'
+import { isDamage, storeFault } from '../disk/faults.js'
 import { assertKnownSchema, migrate } from './migrations.js'
 
 const FULL = 2

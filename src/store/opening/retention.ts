@@ -1,8 +1,8 @@
 /** Keeps the two logs within their bounds, oldest rows first, a batch at a time. */
-import type { Connection } from './connection.js'
-import type { Counters } from './counters.js'
-import type { Retention } from './store.js'
-import type { Transact } from './transaction.js'
+import type { Connection } from '../disk/connection.js'
+import type { Counters } from '../counters.js'
+import type { Retention } from '../store.js'
+import type { Transact } from '../transaction.js'
 
 interface OldRow {
   readonly sequence: number

@@ -3,14 +3,14 @@
  * transaction with the step of that number, so a kill leaves the old schema or the new one.
  */
 import type { Database } from 'better-sqlite3'
-import { SvcError } from '../protocol/errors.js'
-import { CONTENTS_SCHEMA } from './contents.js'
+import { SvcError } from '../../protocol/errors.js'
+import { CONTENTS_SCHEMA } from '../contents.js'
 import { INITIAL_SCHEMA } from './initial-schema.js'
-import { PLUGIN_ROWS_SCHEMA } from './plugin-rows.js'
-import { HELD_ROWS_SCHEMA, QUEUE_BYTES_SCHEMA } from './queue.js'
-import { SHARING_SCHEMA } from './sharing.js'
-import { UNDO_SCHEMA } from './restores.js'
-import { UNDONE_MESSAGES_SCHEMA } from './undone-rows.js'
+import { PLUGIN_ROWS_SCHEMA } from '../plugin-rows.js'
+import { HELD_ROWS_SCHEMA, QUEUE_BYTES_SCHEMA } from '../queue.js'
+import { SHARING_SCHEMA } from '../sharing.js'
+import { UNDO_SCHEMA } from '../restores.js'
+import { UNDONE_MESSAGES_SCHEMA } from '../undone-rows.js'
 
 export interface Migration {
   readonly name: string

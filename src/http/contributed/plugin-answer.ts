@@ -10,7 +10,7 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { SvcError } from '../../protocol/errors.js'
 import type { RouteResponse } from '../../protocol/plugin/plugin-services.js'
-import { JSON_TYPE } from '../errors.js'
+import { JSON_TYPE } from '../answer/errors.js'
 
 export interface PluginAnswer {
   readonly status: number

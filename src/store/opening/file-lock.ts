@@ -3,8 +3,8 @@
  * empty database: the operating system releases it whatever way its holder ends.
  */
 import { openHandle } from './database.js'
-import { sqliteCode, storeFault } from './faults.js'
-import { preparePrivateFile } from './state-directory.js'
+import { sqliteCode, storeFault } from '../disk/faults.js'
+import { preparePrivateFile } from '../disk/state-directory.js'
 
 /** Takes the lock at a path; answers what releases it, or undefined while somebody holds it. Throws `store.unavailable`. */
 export function tryFileLock(path: string): (() => void) | undefined {

@@ -56,7 +56,7 @@ const STREAMS_OF_NODE = {
   },
 }
 
-const SERVER = './serve/serve.js'
+const SERVER = './commands/serve/serve.js'
 /** Found beside the entry when it is loaded. */
 const SERVER_APART = {
   name: 'server-apart',
@@ -97,7 +97,7 @@ export async function buildProgram() {
   const program = [
     await entry(),
     await bundle({ svc: 'src/cli/main.ts' }, [SERVER_APART]),
-    await bundle({ serve: 'src/cli/serve/serve.ts' }),
+    await bundle({ serve: 'src/cli/commands/serve/serve.ts' }),
   ]
   const library = await buildPluginLibrary(root, settings())
   const others = await Promise.all([sandbox, client, inspector, reader, testing, toolbox, copyDocuments()])

@@ -14,11 +14,11 @@ import { fileURLToPath } from 'node:url'
 const MOST = 24
 const REASONS = {
   'src/kernel/alarm.ts setTimeout': 'the one place where a timer of the server is set; an alarm is set, rings, or is over',
-  'src/cli/door.ts setTimeout': 'the time limit of a Node socket, which Node keeps',
+  'src/server/door.ts setTimeout': 'the time limit of a Node socket, which Node keeps',
   'src/http/answer/unread.ts setTimeout': 'the time limit of a Node socket, which Node keeps',
-  'src/cli/doctor/online-checks.ts AbortSignal.timeout': 'how long a command waits for an answer; it ends with the command',
-  'src/cli/serve/serve.ts setTimeout': 'the last resort when the runtime, which is a machine, does not stop',
-  'src/cli/screen/spinner.ts setInterval': 'the spinner of a terminal: it ends with the run that is shown, or with the process',
+  'src/cli/commands/doctor/online-checks.ts AbortSignal.timeout': 'how long a command waits for an answer; it ends with the command',
+  'src/cli/commands/serve/serve.ts setTimeout': 'the last resort when the runtime, which is a machine, does not stop',
+  'src/cli/terminal/spinner.ts setInterval': 'the spinner of a terminal: it ends with the run that is shown, or with the process',
   'src/kernel/supervise.ts isDraining': 'of a whole set of actors, each of which is a machine; the runtime machine is what says drain',
   'src/actors/plugin/registry/door.ts open': 'a gate that closes once; the generation machine is what closes it',
   'src/actors/plugin/link/dropped-frames.ts isOver': 'a flood is told once',

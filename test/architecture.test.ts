@@ -37,7 +37,7 @@ describe('the source tree', () => {
 test('only one file of the command line writes to its streams', () => {
   const touches = /\bprocess\s*\??\.\s*(?:stdout|stderr)\b|\bprocess\[|\}\s*=\s*process\b|\bconsole\b|node:(?:console|process|tty)/
   const doors = sources().filter(({ path, text }) => path.startsWith('src/cli/') && touches.test(text))
-  expect(doors.map(({ path }) => path)).toEqual(['src/cli/output.ts'])
+  expect(doors.map(({ path }) => path)).toEqual(['src/cli/terminal/output.ts'])
 })
 
 test('git is started in one place, for its two users', () => {

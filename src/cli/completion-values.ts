@@ -2,9 +2,9 @@
 import type { Client } from '../client/client-types.js'
 import { printable } from '../protocol/text/visible-text.js'
 import { connectToRunning } from './connection.js'
-import { writeOut } from './output.js'
-import { shortTitle } from './session/session-record.js'
-import type { Value } from './table/page.js'
+import { writeOut } from './terminal/output.js'
+import { shortTitle } from './commands/session/session-record.js'
+import type { Value } from './line/page.js'
 
 type Row = readonly [value: string, does: string]
 

@@ -19,11 +19,11 @@ import { PLATFORM } from '../client/platform.js'
 import { createTransport, type Outgoing } from '../client/transport.js'
 import type { Client } from '../client/client-types.js'
 import { SvcError } from '../protocol/errors.js'
-import { watchInterrupts } from './interruption.js'
-import { writeError } from './output.js'
-import { askAtDoor } from './door.js'
-import { explainLock, hasUsers, noteUse, type Presence, readPresence } from './presence.js'
-import type { RunningService } from './serve/composition.js'
+import { watchInterrupts } from './terminal/interruption.js'
+import { writeError } from './terminal/output.js'
+import { askAtDoor } from '../server/door.js'
+import { explainLock, hasUsers, noteUse, type Presence, readPresence } from '../server/presence.js'
+import type { RunningService } from '../server/composition.js'
 
 export interface Connection {
   readonly client: Client
@@ -146,8 +146,8 @@ async function load() {
   const [{ createNodeEffects }, { scrubEnvironment }, { startService }, { keptLog }] = await Promise.all([
     import('../platform/node/node-effects.js'),
     import('../platform/node/environment.js'),
-    import('./serve/composition.js'),
-    import('./serve/kept-log.js'),
+    import('../server/composition.js'),
+    import('./kept-log.js'),
   ])
   const effects = createNodeEffects(keptLog(process.env, 'error'))
   scrubEnvironment()

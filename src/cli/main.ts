@@ -2,9 +2,9 @@
 import { readArguments } from './arguments.js'
 import { keepCompiledCode } from './compile-cache.js'
 import { failureText } from './failure.js'
-import { VERSION } from './version.js'
-import { exitCodeOf } from './wrong-use.js'
-import { endWithReader, writeError, writeOut } from './output.js'
+import { VERSION } from '../server/version.js'
+import { exitCodeOf } from './line/wrong-use.js'
+import { endWithReader, writeError, writeOut } from './terminal/output.js'
 
 /** Exit codes: 0 done, 1 failed for a reason that is printed, 2 the command line was not understood; those of a run are in its help. */
 async function main(argv: readonly string[]): Promise<number> {
@@ -14,7 +14,7 @@ async function main(argv: readonly string[]): Promise<number> {
       writeOut(`${VERSION}\n`)
       return 0
     case 'help':
-      writeOut((await import('./table/help.js')).helpText(command.topic))
+      writeOut((await import('./help/help.js')).helpText(command.topic))
       return 0
     case 'usage':
       writeError(`svc: ${command.problem} (${['svc help', command.topic].join(' ').trim()})\n`)
@@ -22,57 +22,57 @@ async function main(argv: readonly string[]): Promise<number> {
     case 'openapi':
       return (await import('./openapi.js')).printOpenApi()
     case 'completion':
-      writeOut((await import('./table/completion.js')).completion(command.shell))
+      writeOut((await import('./help/completion.js')).completion(command.shell))
       return 0
     case 'values':
       return (await import('./completion-values.js')).printValues(command.of)
     case 'man':
-      writeOut((await import('./table/man.js')).manualPage(VERSION))
+      writeOut((await import('./help/man.js')).manualPage(VERSION))
       return 0
     case 'serve':
       keepCompiledCode()
-      return (await import('./serve/serve.js')).serve(command.options)
+      return (await import('./commands/serve/serve.js')).serve(command.options)
     case 'run':
       keepCompiledCode()
-      return (await import('./run/run.js')).run(command.options)
+      return (await import('./commands/run/run.js')).run(command.options)
     case 'chat':
       keepCompiledCode()
-      return (await import('./chat/chat.js')).chat(command.options)
+      return (await import('./commands/chat/chat.js')).chat(command.options)
     case 'mcp':
       return command.options.action === 'list'
-        ? (await import('./mcp/mcp.js')).showMcp(command.options)
-        : (await import('./mcp/mcp-accept.js')).actOnMcp(command.options)
+        ? (await import('./commands/mcp/mcp.js')).showMcp(command.options)
+        : (await import('./commands/mcp/mcp-accept.js')).actOnMcp(command.options)
     case 'lsp':
-      return (await import('./lsp/lsp.js')).lsp(command.options)
+      return (await import('./commands/lsp/lsp.js')).lsp(command.options)
     case 'formatter':
-      return (await import('./formatter/formatter.js')).formatter(command.options)
+      return (await import('./commands/formatter/formatter.js')).formatter(command.options)
     case 'models':
-      return (await import('./models/models.js')).listModels(command.options)
+      return (await import('./commands/models/models.js')).listModels(command.options)
     case 'providers':
-      return (await import('./models/models.js')).listProviders(command.options)
+      return (await import('./commands/models/models.js')).listProviders(command.options)
     case 'auth':
-      return (await import('./auth/auth.js')).auth(command.options)
+      return (await import('./commands/auth/auth.js')).auth(command.options)
     case 'plugin':
-      return (await import('./plugin/plugin.js')).plugin(command.options)
+      return (await import('./commands/plugin/plugin.js')).plugin(command.options)
     case 'session':
       keepCompiledCode()
-      return (await import('./session/session.js')).session(command.options)
+      return (await import('./commands/session/session.js')).session(command.options)
     case 'config':
-      return (await import('./config/config.js')).config(command.options)
+      return (await import('./commands/config/config.js')).config(command.options)
     case 'workflow':
-      return (await import('./workflow/workflow.js')).workflow(command.options)
+      return (await import('./commands/workflow/workflow.js')).workflow(command.options)
     case 'inspect':
-      return (await import('./inspect/inspect.js')).inspect(command.options)
+      return (await import('./commands/inspect/inspect.js')).inspect(command.options)
     case 'logs':
-      return (await import('./logs/logs.js')).logs(command.options)
+      return (await import('./commands/logs/logs.js')).logs(command.options)
     case 'spending':
-      return (await import('./usage/usage.js')).usage(command.options)
+      return (await import('./commands/usage/usage.js')).usage(command.options)
     case 'cleanup':
-      return (await import('./cleanup/cleanup.js')).cleanup(command.options)
+      return (await import('./commands/cleanup/cleanup.js')).cleanup(command.options)
     case 'resource':
-      return (await import('./resource/resource.js')).showResources(command.options)
+      return (await import('./commands/resource/resource.js')).showResources(command.options)
     case 'doctor':
-      return (await import('./doctor/doctor.js')).doctor(command.options)
+      return (await import('./commands/doctor/doctor.js')).doctor(command.options)
   }
 }
 

@@ -1,8 +1,8 @@
 /** The command lines of `svc logs`, `svc usage` and `svc cleanup` as data. Pure; throws a sentence when one cannot be understood. */
-import { CLEANUP, type CleanupOptions } from './cleanup/cleanup-page.js'
-import { LOGS, type LogsOptions } from './logs/logs-page.js'
-import { readLine } from './table/read-line.js'
-import { USAGE, type UsageOptions } from './usage/usage-page.js'
+import { CLEANUP, type CleanupOptions } from './commands/cleanup/cleanup-page.js'
+import { LOGS, type LogsOptions } from './commands/logs/logs-page.js'
+import { readLine } from './line/read-line.js'
+import { USAGE, type UsageOptions } from './commands/usage/usage-page.js'
 
 export function readLogs(args: string[]): LogsOptions {
   const { lines, level, plugin, follow, json } = readLine(LOGS, args).values

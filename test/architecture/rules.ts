@@ -18,6 +18,11 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   kernel: { layers: ['kernel', 'protocol'], packages: true, node: true },
   ports: { layers: ['ports', 'kernel', 'ports', 'platform', 'actors', 'machines', 'store', 'protocol'], packages: true, node: true },
   platform: { layers: ['kernel', 'ports', 'platform', 'actors', 'machines', 'store', 'protocol'], packages: true, node: true },
+  server: {
+    layers: ['server', 'http', 'plugins', 'kernel', 'ports', 'platform', 'actors', 'machines', 'store', 'protocol'],
+    packages: true,
+    node: true,
+  },
   protocol: { layers: ['kernel', 'protocol'], packages: ['zod', 'yaml'], node: false },
   machines: { layers: ['kernel', 'machines', 'protocol'], packages: ['xstate', 'luxon', 'yaml'], node: false },
   store: { layers: ['kernel', 'store', 'protocol'], packages: ['better-sqlite3', 'better-sqlite3-prebuilt', 'sqlite-vec'], node: true },
@@ -48,7 +53,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     node: true,
   },
   cli: {
-    layers: ['platform', 'ports', 'kernel', 'cli', 'http', 'plugins', 'actors', 'machines', 'store', 'protocol'],
+    layers: ['server', 'platform', 'ports', 'kernel', 'cli', 'http', 'plugins', 'actors', 'machines', 'store', 'protocol'],
     contracts: {
       // Commands are a user of the client like any other: what it exports, and the types of it.
       'src/client/client.ts': ['createClient', 'SvcClientError'],
@@ -91,7 +96,21 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   // Starts the whole runtime inside a test; what the client declares, it names.
   testing: {
-    layers: ['platform', 'ports', 'kernel', 'testing', 'cli', 'http', 'plugins', 'kit', 'actors', 'machines', 'store', 'protocol'],
+    layers: [
+      'server',
+      'platform',
+      'ports',
+      'kernel',
+      'testing',
+      'cli',
+      'http',
+      'plugins',
+      'kit',
+      'actors',
+      'machines',
+      'store',
+      'protocol',
+    ],
     contracts: { 'src/client/operation-types.ts': [] },
     packages: true,
     node: true,
@@ -106,29 +125,33 @@ const FORBIDDEN: readonly { readonly what: string; readonly pattern: RegExp; rea
   {
     what: 'Date.now',
     pattern: /(?<![.\w])Date\.now\b/,
-    allowed: /^src\/((?:actors|platform)\/node\/|sandbox\/node-|(?:client|page)\/platform\.ts$|cli\/|testing\/)/,
+    allowed: /^src\/((?:actors|platform)\/node\/|sandbox\/node-|(?:client|page)\/platform\.ts$|cli\/|server\/|testing\/)/,
   },
-  { what: 'new Date()', pattern: /\bnew Date\(\s*\)/, allowed: /^src\/((?:actors|platform)\/node\/|sandbox\/node-|cli\/|testing\/)/ },
+  {
+    what: 'new Date()',
+    pattern: /\bnew Date\(\s*\)/,
+    allowed: /^src\/((?:actors|platform)\/node\/|sandbox\/node-|cli\/|server\/|testing\/)/,
+  },
   {
     what: 'Math.random',
     pattern: /\bMath\.random\b/,
-    allowed: /^src\/((?:actors|platform)\/node\/|sandbox\/node-|(?:client|page)\/platform\.ts$|cli\/|testing\/)/,
+    allowed: /^src\/((?:actors|platform)\/node\/|sandbox\/node-|(?:client|page)\/platform\.ts$|cli\/|server\/|testing\/)/,
   },
-  { what: 'randomUUID', pattern: /\brandomUUID\b/, allowed: /^src\/((?:actors|platform)\/node\/|sandbox\/node-|cli\/|testing\/)/ },
+  { what: 'randomUUID', pattern: /\brandomUUID\b/, allowed: /^src\/((?:actors|platform)\/node\/|sandbox\/node-|cli\/|server\/|testing\/)/ },
   {
     what: 'setTimeout',
     pattern: /(?<![.\w])setTimeout\s*\((?!\w+\s*:)/,
-    allowed: /^src\/((?:actors|platform)\/node\/|sandbox\/node-|(?:client|page)\/platform\.ts$|cli\/|testing\/)/,
+    allowed: /^src\/((?:actors|platform)\/node\/|sandbox\/node-|(?:client|page)\/platform\.ts$|cli\/|server\/|testing\/)/,
   },
   {
     what: 'setInterval',
     pattern: /(?<![.\w])setInterval\s*\((?!\w+\s*:)/,
-    allowed: /^src\/((?:actors|platform)\/node\/|sandbox\/node-|page\/platform\.ts$|cli\/|testing\/)/,
+    allowed: /^src\/((?:actors|platform)\/node\/|sandbox\/node-|page\/platform\.ts$|cli\/|server\/|testing\/)/,
   },
   {
     what: 'process.env',
     pattern: /\bprocess\.env\b/,
-    allowed: /^src\/((?:actors|platform)\/node\/|sandbox\/node-|kit\/node-|cli\/|testing\/)/,
+    allowed: /^src\/((?:actors|platform)\/node\/|sandbox\/node-|kit\/node-|cli\/|server\/|testing\/)/,
   },
 ]
 
@@ -138,13 +161,16 @@ const CUTS = /\.slice\(0, ?[^)]*\)\}(?:…|\\n\[|\\n…)/
 const FORBIDDEN_MODULES: readonly { readonly pattern: RegExp; readonly allowed: RegExp; readonly except?: readonly string[] }[] = [
   {
     pattern: /^(node:)?fs(\/promises)?$/,
-    allowed: /^src\/((?:actors|platform)\/node\/|(?:sandbox|toolbox)\/node-|cli\/|testing\/|store\/)/,
+    allowed: /^src\/((?:actors|platform)\/node\/|(?:sandbox|toolbox)\/node-|cli\/|server\/|testing\/|store\/)/,
   },
-  { pattern: /^(node:)?child_process$/, allowed: /^src\/((?:actors|platform)\/node\/|(?:sandbox|toolbox)\/node-|cli\/|testing\/)/ },
+  {
+    pattern: /^(node:)?child_process$/,
+    allowed: /^src\/((?:actors|platform)\/node\/|(?:sandbox|toolbox)\/node-|cli\/|server\/|testing\/)/,
+  },
   // Yielding to the event loop is not waiting.
   {
     pattern: /^(node:)?timers(\/promises)?$/,
-    allowed: /^src\/((?:actors|platform)\/node\/|(?:sandbox|toolbox)\/node-|cli\/|testing\/)/,
+    allowed: /^src\/((?:actors|platform)\/node\/|(?:sandbox|toolbox)\/node-|cli\/|server\/|testing\/)/,
     except: ['setImmediate'],
   },
 ]

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bundlesOf } from '../../src/cli/session/exported-file.js'
+import { bundlesOf } from '../../src/cli/commands/session/exported-file.js'
 
 async function* inChunks(text: string, size: number): AsyncGenerator<Uint8Array> {
   const bytes = Buffer.from(text)

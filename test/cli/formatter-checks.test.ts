@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatterFindings, stateOf } from '../../src/cli/doctor/formatter-checks.js'
+import { formatterFindings, stateOf } from '../../src/cli/commands/doctor/formatter-checks.js'
 
 test('the doctor says nothing of formatters where none is switched on', () => {
   expect(formatterFindings([])).toEqual([])

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { greeting } from '../../src/cli/serve/greeting.js'
-import { readLogLine, shownLine } from '../../src/cli/logs/log-line.js'
+import { greeting } from '../../src/cli/commands/serve/greeting.js'
+import { readLogLine, shownLine } from '../../src/cli/log-line.js'
 
 const text = (given: Parameters<typeof greeting>[0]) => greeting(given).map((line) => line.map((span) => span.text).join(''))
 const url = 'http://127.0.0.1:4096'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { lspFindings } from '../../src/cli/doctor/lsp-checks.js'
+import { lspFindings } from '../../src/cli/commands/doctor/lsp-checks.js'
 import type { LspStatus } from '../../src/protocol/lsp/lsp.js'
 
 type Standing = LspStatus['acceptance']

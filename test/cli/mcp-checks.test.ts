@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { mcpFindings, waitingFindings } from '../../src/cli/doctor/mcp-checks.js'
+import { mcpFindings, waitingFindings } from '../../src/cli/commands/doctor/mcp-checks.js'
 import { MCP_UNTRIED } from '../../src/protocol/mcp/mcp.js'
 
 test('the doctor says nothing of MCP servers where there are none', () => {

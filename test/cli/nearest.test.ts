@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { meant } from '../../src/cli/table/nearest.js'
+import { meant } from '../../src/cli/line/nearest.js'
 import { nearest } from '../../src/protocol/text/nearest.js'
 
 const NAMES = ['serve', 'run', 'session', 'doctor']

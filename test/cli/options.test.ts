@@ -1,8 +1,8 @@
 /** Every option of every page is understood, takes what its page says it takes, and means something. */
 import { describe, expect, test } from 'vitest'
 import { readArguments } from '../../src/cli/arguments.js'
-import type { Option, Page } from '../../src/cli/table/page.js'
-import { PAGES } from '../../src/cli/table/pages.js'
+import type { Option, Page } from '../../src/cli/line/page.js'
+import { PAGES } from '../../src/cli/help/pages.js'
 
 const ALL: readonly Page[] = PAGES.flatMap((each) => ('pages' in each ? each.pages : [each]))
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readArguments } from '../../src/cli/arguments.js'
-import { helpText } from '../../src/cli/table/help.js'
+import { helpText } from '../../src/cli/help/help.js'
 
 const read = (...args: string[]) => readArguments(['plugin', ...args])
 const common = { directory: undefined, json: false }

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { vi } from 'vitest'
 import { readArguments } from '../../src/cli/arguments.js'
 import { failureText } from '../../src/cli/failure.js'
-import { plugin } from '../../src/cli/plugin/plugin.js'
+import { plugin } from '../../src/cli/commands/plugin/plugin.js'
 
 interface Outcome {
   readonly code: number

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { answeredBy, hasTakenUp } from '../../src/cli/plugin/plugin-taken-up.js'
+import { answeredBy, hasTakenUp } from '../../src/cli/commands/plugin/plugin-taken-up.js'
 import type { PackageLifecycleInfo, PackageState } from '../../src/protocol/plugin/plugin.js'
 
 type Lives = Pick<PackageLifecycleInfo, 'packageId' | 'state' | 'diagnostics' | 'revision' | 'retainedRevision' | 'generation'>

@@ -154,7 +154,7 @@ describe('the Python example', () => {
   })
 
   test('carries the same protocol loop as the template', () => {
-    const template = readFileSync(join(ROOT, 'src/cli/plugin/plugin-template-python.ts'), 'utf8')
+    const template = readFileSync(join(ROOT, 'src/cli/commands/plugin/plugin-template-python.ts'), 'utf8')
     const loop = template.slice(template.indexOf('# --- The protocol'), template.lastIndexOf('`'))
     expect(readFileSync(join(ROOT, 'examples/plugins/python-notes/plugin.py'), 'utf8').endsWith(loop)).toBe(true)
   })

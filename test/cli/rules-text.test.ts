@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ruleWords } from '../../src/cli/resource/rules-text.js'
+import { ruleWords } from '../../src/cli/commands/resource/rules-text.js'
 import { readArguments } from '../../src/cli/arguments.js'
 
 test('rules are told by what happens unasked, what asks, and what is denied', () => {

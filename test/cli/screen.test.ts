@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { markdownLines, settledLength } from '../../src/cli/screen/markdown.js'
-import { clip, type Line, span, widthOf, wrap } from '../../src/cli/screen/span.js'
-import { seconds, toolCard } from '../../src/cli/screen/tool-card.js'
+import { markdownLines, settledLength } from '../../src/cli/terminal/markdown.js'
+import { clip, type Line, span, widthOf, wrap } from '../../src/cli/terminal/span.js'
+import { seconds, toolCard } from '../../src/cli/terminal/tool-card.js'
 import type { ToolPart } from '../../src/protocol/message/message.js'
 
 const texts = (lines: readonly Line[]) => lines.map((line) => line.map(({ text }) => text).join(''))

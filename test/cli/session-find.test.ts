@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { chooseAgent, modelsText } from '../../src/cli/chat/chat-choices.js'
-import { missingFiles } from '../../src/cli/run/attachments.js'
-import { findSession } from '../../src/cli/session/session-find.js'
+import { chooseAgent, modelsText } from '../../src/cli/commands/chat/chat-choices.js'
+import { missingFiles } from '../../src/cli/commands/run/attachments.js'
+import { findSession } from '../../src/cli/commands/session/session-find.js'
 import { createClient } from '../../src/client/client.js'
 
 const SESSIONS = [

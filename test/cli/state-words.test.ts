@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { PACKAGE_STATES } from '../../src/protocol/plugin/plugin.js'
-import { stateWords, troubleOf } from '../../src/cli/plugin/state-words.js'
+import { stateWords, troubleOf } from '../../src/cli/commands/plugin/state-words.js'
 
 test('every state of a package is a sentence, and what needs somebody names the command', () => {
   for (const state of PACKAGE_STATES) expect(stateWords({ state, diagnostics: [] })).toMatch(/^[a-z].{5,}$/)

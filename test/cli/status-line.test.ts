@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { shareStatusLine } from '../../src/cli/chat/status-line.js'
+import { shareStatusLine } from '../../src/cli/commands/chat/status-line.js'
 
 test('the line of status is that of the turn that began first, then of the next, then of nobody', () => {
   const shown: (string | undefined)[] = []

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { vi } from 'vitest'
 import { readArguments } from '../../src/cli/arguments.js'
 import { failureText } from '../../src/cli/failure.js'
-import { workflow } from '../../src/cli/workflow/workflow.js'
+import { workflow } from '../../src/cli/commands/workflow/workflow.js'
 
 interface Outcome {
   readonly code: number

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createTakenBack } from '../../src/cli/run/taken-back.js'
+import { createTakenBack } from '../../src/cli/commands/run/taken-back.js'
 import { calls, gate, says } from '../fakes/service.js'
 import { openBench } from './bench.js'
 

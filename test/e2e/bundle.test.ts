@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { cachedDataVersionTag } from 'node:v8'
 import { expect, it } from 'vitest'
-import { VERSION } from '../../src/cli/version.js'
+import { VERSION } from '../../src/server/version.js'
 
 const DIST = join(import.meta.dirname, '..', '..', 'dist')
 /** Those of dynamic imports are inside of functions that are called later. */

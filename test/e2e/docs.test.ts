@@ -9,7 +9,7 @@ import { whyNoBubblewrap } from './bubblewrap.js'
 import { type Block, blocksOf, headingsOf, indentedCommands, inlineCalls, linksOf, openTerminal, proseOf, ROOT } from './documents.js'
 import { installPackage } from './installed.js'
 import snapshot from '../../src/actors/provider/catalog/snapshot.json' with { type: 'json' }
-import { PAGES } from '../../src/cli/table/pages.js'
+import { PAGES } from '../../src/cli/help/pages.js'
 import { isInstalled, lacking } from '../fakes/machine.js'
 import { makePlace } from './place.js'
 import { openScene, type Scene, type Server } from './server.js'

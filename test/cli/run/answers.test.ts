@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type AnswerPolicy, createAnswers, readDecision } from '../../../src/cli/run/answers.js'
-import { readAnswer, readQuestions } from '../../../src/cli/run/question-text.js'
+import { type AnswerPolicy, createAnswers, readDecision } from '../../../src/cli/answers/answers.js'
+import { readAnswer, readQuestions } from '../../../src/cli/answers/question-text.js'
 import type { PermissionRequest } from '../../../src/protocol/interaction/interaction.js'
 import { widerPatterns } from '../../../src/protocol/interaction/wider-patterns.js'
 import { fakeTerminal } from './fake-terminal.js'

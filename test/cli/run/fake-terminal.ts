@@ -1,6 +1,6 @@
 /** A terminal that writes down what it is told. */
-import type { Line } from '../../../src/cli/screen/span.js'
-import type { Terminal } from '../../../src/cli/terminal.js'
+import type { Line } from '../../../src/cli/terminal/span.js'
+import type { Terminal } from '../../../src/cli/terminal/terminal.js'
 
 export interface FakeTerminal extends Terminal {
   /** `note …`, `text …`, in order; a moving line only where it changes. */

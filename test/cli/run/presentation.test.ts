@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { PromptEvent } from '../../../src/client/client-types.js'
-import { createPresentation, createSilentPresentation } from '../../../src/cli/run/presentation.js'
-import type { Terminal } from '../../../src/cli/terminal.js'
+import { createPresentation, createSilentPresentation } from '../../../src/cli/commands/run/presentation.js'
+import type { Terminal } from '../../../src/cli/terminal/terminal.js'
 import type { ToolPart } from '../../../src/protocol/message/message.js'
 import { fakeTerminal } from './fake-terminal.js'
 

@@ -1,0 +1,95 @@
+/** `svc auth login`: shows where to go, and waits until the provider has answered. */
+import { spawn } from 'node:child_process'
+import type { Client } from '../../../client/client-types.js'
+import { SvcError } from '../../../protocol/errors.js'
+import { connect } from '../../connection.js'
+import { failureText } from '../../failure.js'
+import { watchInterrupts } from '../../terminal/interruption.js'
+import { askPerson, isAttended, jsonText, writeError, writeOut } from '../../terminal/output.js'
+import type { LoginOptions } from './auth-arguments.js'
+
+const INTERRUPTED = 130
+
+/** Signs in; answers 0, or 130 when it was interrupted, which cancels the sign-in. */
+export async function login({ provider: providerId, method = 'oauth', label, isPrinted, server, json }: LoginOptions): Promise<number> {
+  const connection = await connect(server)
+  const { signal, forget } = watchInterrupts(() => undefined)
+  try {
+    const { client } = connection
+    const again = label === undefined ? await signInOf(client, providerId) : undefined
+    const body = { method, ...(label !== undefined && { label }), ...(again !== undefined && { connectionId: again }) }
+    const begun = await client.providers.oauth.authorize({ providerId, body, signal })
+    if (begun?.attemptId === undefined) throw noSignIn(providerId)
+    const { url, instructions, attemptId } = begun
+    writeError(`${instructions}\n\n  ${url}\n\n`)
+    if (!isPrinted && begun.method === 'auto' && isAttended()) openBrowser(url)
+    await finish(client, { providerId, method, attemptId, isCode: begun.method === 'code' }, signal)
+    writeOut(
+      json
+        ? `${jsonText({ providerId, connected: true }, 2)}\n`
+        : `signed in at ${providerId}; svc models ${providerId} lists its models\n`,
+    )
+    return 0
+  } catch (error) {
+    if (!signal.aborted) throw error
+    writeError('the sign-in was cancelled\n')
+    return INTERRUPTED
+  } finally {
+    forget()
+    await connection.close()
+  }
+}
+
+/** Who signs in again means the sign-in that calls are made with. */
+async function signInOf(client: Client, providerId: string): Promise<string | undefined> {
+  const all = await client.providers.connections.list({ providerId })
+  return all.find(({ isDefault, authType }) => isDefault && authType === 'oauth')?.connectionId
+}
+
+interface Attempt {
+  readonly providerId: string
+  readonly method: string
+  readonly attemptId: string
+  readonly isCode: boolean
+}
+
+/** Waits for the end, and meanwhile takes what is pasted: an answer that is refused may be given again. */
+async function finish(client: Client, { providerId, method, attemptId, isCode }: Attempt, signal: AbortSignal): Promise<void> {
+  const ended = new AbortController()
+  const give = (code?: string) =>
+    client.providers.oauth.callback({ providerId, body: { method, attemptId, ...(code !== undefined && { code }) }, signal })
+  if (isCode) return giveCode(give, signal)
+  const waiting = give().finally(() => ended.abort())
+  if (isAttended()) void pasteWhile(give, AbortSignal.any([signal, ended.signal]))
+  await waiting
+}
+
+async function giveCode(give: (code: string) => Promise<unknown>, signal: AbortSignal): Promise<void> {
+  const code = await askPerson('Code: ', signal)
+  if (code === '') throw new SvcError('request.invalid', 'there was no code; begin again')
+  await give(code)
+}
+
+async function pasteWhile(give: (code: string) => Promise<unknown>, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const code = await askPerson('', signal).catch(() => '')
+    if (signal.aborted) return
+    if (code !== '') await give(code).catch((error: unknown) => signal.aborted || writeError(`${failureText(error)}\n`))
+  }
+}
+
+/** Without a shell, and only what a browser is for; the address is printed anyway. */
+function openBrowser(url: string): void {
+  if (!/^https?:\/\//.test(url)) return
+  const program = process.platform === 'darwin' ? 'open' : 'xdg-open'
+  const child = spawn(program, [url], { stdio: 'ignore', detached: true })
+  child.on('error', () => undefined)
+  child.unref()
+}
+
+function noSignIn(providerId: string): SvcError {
+  return new SvcError(
+    'request.unprocessable',
+    `nobody can sign in at ${providerId} from here: its vendor has to know this installation (provider.${providerId}.signIn, docs/providers.md). "svc auth set ${providerId}" stores a key.`,
+  )
+}

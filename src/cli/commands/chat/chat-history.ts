@@ -1,0 +1,26 @@
+/** What was typed in chats, for the arrow keys: a file of the state directory that only this user can read. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { nodePaths } from '../../../platform/node/paths.js'
+
+const file = () => join(nodePaths(process.env).state, 'chat-history.json')
+
+/** The latest first. */
+export function readHistory(): readonly string[] {
+  try {
+    const lines: unknown = JSON.parse(readFileSync(file(), 'utf8'))
+    return Array.isArray(lines) ? lines.filter((line) => typeof line === 'string') : []
+  } catch {
+    return []
+  }
+}
+
+/** A history that cannot be kept is no reason to stop. */
+export function keepHistory(lines: readonly string[]): void {
+  try {
+    mkdirSync(dirname(file()), { recursive: true, mode: 0o700 })
+    writeFileSync(file(), JSON.stringify(lines), { mode: 0o600 })
+  } catch {
+    // Typed again.
+  }
+}

@@ -1,0 +1,91 @@
+/** `svc cleanup`: what is kept here and how big it is; with a yes, what can go goes. */
+import { rmSync } from 'node:fs'
+import { nodePaths } from '../../../platform/node/paths.js'
+import type { Paths } from '../../../ports/effects.js'
+import type { Client } from '../../../client/client-types.js'
+import { SvcError } from '../../../protocol/errors.js'
+import type { Session } from '../../../protocol/session/session.js'
+import { compactStore, freeBytes } from '../../../store/opening/compact.js'
+import { connect } from '../../connection.js'
+import { jsonText, writeError, writeOut } from '../../terminal/output.js'
+import { columns } from '../plugin/plugin-words.js'
+import { readPresence } from '../../../server/presence.js'
+import type { CleanupOptions } from './cleanup-page.js'
+import { type Kept, keptParts, olderLog } from './kept.js'
+
+const DAY = 24 * 60 * 60 * 1000
+
+/** Prints what is kept; answers 0, or 1 when a server uses what should go. */
+export async function cleanup({ unusedFor, yes, json }: CleanupOptions): Promise<number> {
+  const paths = nodePaths(process.env) // before a server in this process takes them out of the environment
+  const unused = unusedFor === undefined ? [] : await withClient((client) => unusedSessions(client, unusedFor, yes))
+  const before = keptParts(paths, freeBytes)
+  const problem = yes ? removeRest(paths) : undefined
+  const parts = yes ? keptParts(paths, freeBytes) : before
+  const freed = yes ? sum(before, 'bytes') - sum(parts, 'bytes') : undefined
+  if (json) writeOut(`${jsonText({ parts, conversations: unused.map(({ id }) => id), ...(freed !== undefined && { freed }) }, 2)}\n`)
+  else writeOut(text(parts, unused, yes) + (freed === undefined ? '' : `given back: ${size(freed)}\n`))
+  if (problem !== undefined) writeError(`svc: ${problem}\n`)
+  return problem === undefined ? 0 : 1
+}
+
+async function withClient<T>(use: (client: Client) => Promise<T>): Promise<T> {
+  const connection = await connect(undefined)
+  try {
+    return await use(connection.client)
+  } finally {
+    await connection.close()
+  }
+}
+
+/** Roots that are idle and were used before; with `deletes` they are gone. */
+async function unusedSessions(client: Client, days: number, deletes: boolean): Promise<readonly Session[]> {
+  const before = Date.now() - days * DAY
+  const found: Session[] = []
+  for (let cursor: string | undefined; ; ) {
+    const page = await client.sessions.list({ roots: 'true', archived: 'true', limit: 200, ...(cursor !== undefined && { cursor }) })
+    found.push(...page.items.filter(({ time, catalogActivity = 'idle' }) => time.updated < before && catalogActivity === 'idle'))
+    cursor = page.cursor.next
+    if (cursor === undefined) break
+  }
+  if (deletes) for (const { id } of found) await client.sessions.delete({ sessionId: id })
+  return found
+}
+
+/** What needs a state directory that nobody uses; answers why it could not be done. */
+function removeRest({ state, cache }: Paths): string | undefined {
+  try {
+    compactStore(state, Date.now(), () => {
+      rmSync(cache, { recursive: true, force: true })
+      rmSync(olderLog(state), { force: true })
+    })
+    return undefined
+  } catch (error) {
+    if (!(error instanceof SvcError) || error.code !== 'resource.conflict') throw error
+    const where = readPresence(state)
+    return `a server${where === undefined ? '' : ` (process ${where.pid})`} uses ${state}: stop it, and the cache, the older log and free room go, too`
+  }
+}
+
+function text(parts: readonly Kept[], unused: readonly Session[], isDone: boolean): string {
+  const rows = parts
+    .filter(({ bytes }) => bytes > 0)
+    .map(({ what, files, bytes, goes, stays, path }) => [what, String(files), size(bytes), goes === 0 ? '-' : size(goes), stays, path])
+  const all = ['all', '', size(sum(parts, 'bytes')), size(sum(parts, 'goes')), '', '']
+  const said =
+    unused.length === 0
+      ? ''
+      : `${unused.length} ${unused.length === 1 ? 'conversation' : 'conversations'} ${isDone ? 'deleted' : 'would be deleted'}\n`
+  const next = isDone ? '' : 'nothing was changed; svc cleanup --yes does it\n'
+  return `${columns([['WHAT', 'FILES', 'SIZE', isDone ? 'LEFT TO GO' : 'WOULD GO', 'THE REST GOES', 'WHERE'], ...rows, all])}${said}${next}`
+}
+
+function sum(parts: readonly Kept[], key: 'bytes' | 'goes'): number {
+  return parts.reduce((total, part) => total + part[key], 0)
+}
+
+/** `12 KiB`. */
+function size(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`
+  return bytes < 1024 * 1024 ? `${Math.ceil(bytes / 1024)} KiB` : `${(bytes / 1024 / 1024).toFixed(1)} MiB`
+}

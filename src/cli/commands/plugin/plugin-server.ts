@@ -1,0 +1,43 @@
+/** What a running server says about the packages of a workspace. */
+import { nodePaths } from '../../../platform/node/paths.js'
+import type { PackageLifecycleInfo } from '../../../protocol/plugin/plugin.js'
+import { connect, connectTo } from '../../connection.js'
+import { failureText } from '../../failure.js'
+import { readPresence } from '../../../server/presence.js'
+
+export type ServerView =
+  | { readonly type: 'absent' }
+  | { readonly type: 'silent'; readonly url: string; readonly reason: string }
+  | { readonly type: 'answered'; readonly url: string; readonly packages: readonly PackageLifecycleInfo[]; readonly isOwn?: boolean }
+
+/** Asks the server at `url`, or the one that uses our state directory. Never starts one, never rejects. */
+export async function askServer(url: string | undefined, directory: string): Promise<ServerView> {
+  const address = url ?? localServer()
+  if (address === undefined) return { type: 'absent' }
+  try {
+    return { type: 'answered', url: address, packages: await connectTo(address).client.plugins.lifecycle({ directory }) }
+  } catch (error) {
+    return { type: 'silent', url: address, reason: failureText(error).split('\n')[0] ?? '' }
+  }
+}
+
+/** Asks a server that is started for the question and starts each approved package once. Never rejects. */
+export async function startAndAsk(directory: string): Promise<ServerView> {
+  try {
+    const { client, close, url, isOwn } = await connect(undefined)
+    try {
+      await client.tools.list({ directory }) // waits until they have started
+      return { type: 'answered', url, packages: await client.plugins.lifecycle({ directory }), isOwn }
+    } finally {
+      await close()
+    }
+  } catch (error) {
+    return { type: 'silent', url: 'a server for this check', reason: failureText(error).split('\n')[0] ?? '' }
+  }
+}
+
+/** The address of the server that uses our state directory. */
+export function localServer(): string | undefined {
+  const presence = readPresence(nodePaths(process.env).state)
+  return presence?.kind === 'serve' ? presence.url : undefined
+}

@@ -1,0 +1,54 @@
+/** `svc plugin untrust` and `remove`: an approval is taken back, and with `remove` the package is deleted. */
+import { rmSync } from 'node:fs'
+import type { FoundPackage } from '../../../actors/plugin/package/package-files.js'
+import { SvcError } from '../../../protocol/errors.js'
+import { printable } from '../../../protocol/text/visible-text.js'
+import { askPerson, isAttended, jsonText, writeError, writeOut } from '../../terminal/output.js'
+import type { RemoveOptions, SwitchOptions } from './plugin-arguments.js'
+import { openPluginPlace, type PluginPlace } from './plugin-place.js'
+
+/** Takes back every approval of the package for this workspace, and those for all workspaces; answers 0. */
+export async function untrustPlugin({ id, directory, json }: SwitchOptions): Promise<number> {
+  const place = await openPluginPlace(directory)
+  const count = await withdraw(place, id)
+  if (count === 0) throw new SvcError('resource.not_found', `${id} is not approved for ${place.workspace}; "svc plugin list" shows what is`)
+  writeOut(json ? `${jsonText({ id, withdrawn: count })}\n` : `${id} is not approved any more, and nothing of it runs\n`)
+  return 0
+}
+
+/** After a yes: takes back the approvals and deletes the folder of the package; answers 0, or 1 when it was declined. */
+export async function removePlugin({ id, directory, json, yes, source }: RemoveOptions): Promise<number> {
+  const place = await openPluginPlace(directory)
+  const { root } = only(place, id, source)
+  if (!yes && !(await isConfirmed(`Delete ${printable(root)} for good? [y/N] `))) {
+    writeError('svc: not removed\n')
+    return 1
+  }
+  await withdraw(place, id)
+  rmSync(root, { recursive: true })
+  writeOut(json ? `${jsonText({ id, removed: root })}\n` : `removed ${printable(root)}\n`)
+  return 0
+}
+
+async function withdraw(place: PluginPlace, id: string): Promise<number> {
+  const { trust } = place.entries.package(id)
+  const others = trust.filter((record) => record.workspaceId !== '' && record.workspaceId !== place.workspace)
+  if (others.length < trust.length) await place.configure({ plugins: { [id]: { options: { trust: others } } } })
+  return trust.length - others.length
+}
+
+/** The one package that is meant. */
+export function only({ packages, workspace }: PluginPlace, id: string, source?: FoundPackage['source']): FoundPackage {
+  const [found, ...others] = packages.filter((each) => each.id === id && (source === undefined || each.source === source))
+  if (found === undefined) {
+    throw new SvcError('resource.not_found', `there is no package ${id} for ${workspace}; "svc plugin list" shows what there is`)
+  }
+  if (others.length === 0) return found
+  throw new SvcError('resource.conflict', `there is more than one package ${id}; say which with --source user or workspace`)
+}
+
+/** Throws where nobody can be asked. */
+export async function isConfirmed(question: string): Promise<boolean> {
+  if (!isAttended()) throw new SvcError('request.invalid', 'what is lost by this is asked about: it needs --yes where nobody can be asked')
+  return /^y(es)?$/i.test(await askPerson(question, new AbortController().signal))
+}

@@ -1,0 +1,49 @@
+/** Plugins in the words of people. */
+import type { AgentTarget, HostCapability } from '../../../protocol/plugin/plugin.js'
+
+const CAPABILITIES: Readonly<Record<HostCapability, string>> = {
+  'config-read': 'read the effective configuration',
+  'config-write': 'change the configuration',
+  'workspace-read': 'read and list every file of the workspace',
+  'workspace-write': 'write files of the workspace',
+  'event-publish': 'publish events in its namespaces',
+  network: 'use the network',
+  'process-spawn': 'have the host start programs',
+  'task-spawn': 'have the host start background tasks',
+  'secret-use': 'have the host use secrets without seeing them',
+  'secret-read': 'read secrets',
+  'prompt-read': 'read prompts',
+  'message-read': 'read messages of conversations',
+  'response-transform': 'change answers of the model',
+  'provider-access': 'call model providers',
+  'policy-invoke': 'ask the host to decide permissions',
+}
+
+export function capabilityWords(capability: HostCapability): string {
+  return CAPABILITIES[capability]
+}
+
+/** What is started, as a person would write it; `rights` of a program are in `rightsWords`. */
+export function runtimeWords({ runtime, entrypoint, command }: AgentTarget, rights: string): string {
+  if (runtime === 'lua') return `Lua ${entrypoint}, in a sandbox`
+  if (entrypoint === '' && command.length === 0) return `its files in a process of Node, ${rights}` // a directory of tools
+  return `the program ${command.length > 0 ? command.join(' ') : entrypoint}, ${rights}`
+}
+
+/** What a program may that was approved. */
+export function rightsWords({ isContained, network }: { readonly isContained: boolean; readonly network: boolean }): string {
+  if (!isContained) return 'with your rights'
+  return `contained by bubblewrap: it sees its own folder and the programs of the system, ${network ? 'and the network' : 'and no network'}`
+}
+
+/** `sha256:` and the first characters of a revision. */
+export function shortRevision(revision: string): string {
+  return revision.slice(0, 'sha256:'.length + 12)
+}
+
+/** Rows in columns, the last one as it is. */
+export function columns(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
+  const line = (row: readonly string[]) => row.map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column] ?? 0)))
+  return rows.map((row) => `${line(row).join('  ').trimEnd()}\n`).join('')
+}

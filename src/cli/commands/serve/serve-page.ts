@@ -1,0 +1,28 @@
+/** What `svc serve` takes. */
+import type { Page } from '../../line/page.js'
+
+export const SERVE = {
+  name: 'serve',
+  summary: 'start the server',
+  words: [],
+  options: {
+    port: {
+      type: 'number',
+      value: 'number',
+      least: 0,
+      most: 65_535,
+      help: 'port to listen on; 0 takes a free one',
+      otherwise: '4096',
+    },
+    hostname: { type: 'text', value: 'address', help: 'address to listen on', otherwise: '127.0.0.1' },
+    cors: { type: 'text', value: 'origin', multiple: true, help: 'let pages of this origin call; may be repeated' },
+    'allow-host': { type: 'text', value: 'name', multiple: true, help: 'answer to this Host name too; may be repeated' },
+    'inspect-payloads': { type: 'flag', help: 'let the inspector show payloads, prompts included' },
+  },
+  examples: [
+    ['svc serve', 'listens on http://127.0.0.1:4096'],
+    ['svc serve --port 0', 'takes a free port and prints it'],
+    ['SVC_AGENT_TOKEN=… svc serve --hostname 0.0.0.0', 'other machines can reach it, with the token'],
+  ],
+  notes: ['An address that other machines can reach needs a credential in SVC_AGENT_TOKEN.'],
+} as const satisfies Page

@@ -1,0 +1,68 @@
+/** `svc serve`: runs the service until a signal ends it (threat-model §6.6.4). */
+import type { Effects } from '../../../ports/effects.js'
+import { closeInheritedDescriptors } from '../../../platform/node/process/descriptors.js'
+import { createNodeEffects } from '../../../platform/node/node-effects.js'
+import { boundHeap } from '../../../platform/node/heap.js'
+import { scrubEnvironment } from '../../../platform/node/environment.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import type { ServeOptions } from '../../../server/serve-options.js'
+import { type RunningService, startService } from '../../../server/composition.js'
+import { keptLog } from '../../kept-log.js'
+import { VERSION } from '../../../server/version.js'
+import { explainLock } from '../../../server/presence.js'
+import { FIRST_STEPS } from '../../first-steps.js'
+import { isScreen, isWatched, writeError, writeLines, writeOut } from '../../terminal/output.js'
+import type { Line } from '../../terminal/span.js'
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/** Says where it listens once it can answer; answers the exit code: 0 after an orderly stop, 1 otherwise. */
+export async function serve(options: ServeOptions): Promise<number> {
+  closeInheritedDescriptors()
+  boundHeap()
+  const effects = createNodeEffects(keptLog(process.env, isScreen() ? 'warn' : 'info'))
+  scrubEnvironment()
+  const service = await startService(effects, { ...options, kind: 'serve' }).catch((error: unknown) => {
+    throw explainLock(error, effects.paths.state)
+  })
+  effects.log.info('listening', { url: service.url, version: VERSION, pid: process.pid })
+  const stopped = untilStopped(service, effects) // before the line is read: who waits for it may stop us at once
+  writeOut(`svc agent listening on ${service.url}\n`)
+  if (isWatched()) writeLines('out', await linesFor(service, options, effects))
+  if (!(await service.hasModel().catch(() => true))) tellFirstSteps(effects)
+  return stopped
+}
+
+/** What is no screen gets lines of the log alone. */
+function tellFirstSteps({ log }: Pick<Effects, 'log'>): void {
+  const [first = '', ...steps] = FIRST_STEPS
+  if (isScreen()) writeError(`${FIRST_STEPS.join('\n')}\n`)
+  else log.info(first, { steps: steps.map((step) => step.trim().replaceAll(/ {2,}/g, '  ')) })
+}
+
+/** For a person at a terminal; what cannot be found out is no reason to stop. */
+async function linesFor({ url, defaultModel }: RunningService, options: ServeOptions, { env, paths }: Effects): Promise<readonly Line[]> {
+  const { greeting } = await import('./greeting.js')
+  const hasToken = (env['SVC_AGENT_TOKEN'] ?? env['SVC_AGENT_AUTH_CONFIG'] ?? '') !== ''
+  const model = await defaultModel(paths.cwd).catch(() => null)
+  return greeting({ url, options, model, hasToken, state: paths.state })
+}
+
+/** The first signal stops in order, the second one at once; so does an orderly stop that takes too long. */
+async function untilStopped(service: RunningService, { log }: Pick<Effects, 'log'>): Promise<number> {
+  const giveUp = () => {
+    log.warn('stopped at once: what was under way is told as interrupted')
+    service.kill()
+    process.exit(1)
+  }
+  let onSignal = (signal: string) => {
+    onSignal = giveUp
+    log.info('stopping', { signal })
+    setTimeout(giveUp, LIMITS.stop.graceful).unref()
+    void service.stop()
+  }
+  for (const signal of SIGNALS) process.on(signal, () => onSignal(signal))
+  const { exitCode } = await service.ended
+  log.info('stopped', { exitCode })
+  return exitCode
+}

@@ -1,0 +1,76 @@
+/** Every command, in the order help shows them. */
+import { AUTH } from '../commands/auth/auth-pages.js'
+import { CHAT } from '../commands/chat/chat-page.js'
+import { CONFIG } from '../commands/config/config-pages.js'
+import { CLEANUP } from '../commands/cleanup/cleanup-page.js'
+import { DOCTOR } from '../commands/doctor/doctor-page.js'
+import { FORMATTER } from '../commands/formatter/formatter-pages.js'
+import { INSPECT } from '../commands/inspect/inspect-page.js'
+import { LOGS } from '../commands/logs/logs-page.js'
+import { LSP } from '../commands/lsp/lsp-pages.js'
+import { MCP } from '../commands/mcp/mcp-page.js'
+import { MODELS, PROVIDERS } from '../commands/models/models-pages.js'
+import { PLUGIN } from '../commands/plugin/plugin-pages.js'
+import { RUN } from '../commands/run/run-page.js'
+import { SERVE } from '../commands/serve/serve-page.js'
+import { SESSION } from '../commands/session/session-pages.js'
+import { USAGE } from '../commands/usage/usage-page.js'
+import { WORKFLOW } from '../commands/workflow/workflow-pages.js'
+import { RESOURCES } from '../commands/resource/resource-pages.js'
+import { type Group, JSON_OUT, type Page } from '../line/page.js'
+
+export const OPENAPI = {
+  name: 'openapi',
+  summary: 'print the OpenAPI document',
+  words: [],
+  options: { json: { ...JSON_OUT, help: 'it is JSON anyway' } },
+  examples: [['svc openapi > openapi.json', 'the OpenAPI 3.1 document of the HTTP API']],
+} as const satisfies Page
+
+export const COMPLETION = {
+  name: 'completion',
+  summary: 'print what makes a shell complete commands and options',
+  words: [{ name: 'shell', needs: 'the name of a shell: bash, zsh or fish', choices: ['bash', 'zsh', 'fish'] }],
+  options: {},
+  examples: [
+    ['source <(svc completion bash)', 'in ~/.bashrc'],
+    ['svc completion zsh > "${fpath[1]}/_svc"', 'once; then a new shell'],
+    ['svc completion fish > ~/.config/fish/completions/svc.fish', 'once'],
+  ],
+} as const satisfies Page
+
+export const MAN = {
+  name: 'man',
+  summary: 'print the manual page',
+  words: [],
+  options: {},
+  examples: [
+    ['svc man | man -l -', 'reads it'],
+    ['svc man > ~/.local/share/man/man1/svc.1', 'installs it'],
+  ],
+} as const satisfies Page
+
+export const PAGES: readonly (Page | Group)[] = [
+  SERVE,
+  RUN,
+  CHAT,
+  SESSION,
+  MODELS,
+  PROVIDERS,
+  AUTH,
+  ...RESOURCES,
+  MCP,
+  LSP,
+  FORMATTER,
+  CONFIG,
+  DOCTOR,
+  LOGS,
+  USAGE,
+  CLEANUP,
+  INSPECT,
+  PLUGIN,
+  WORKFLOW,
+  OPENAPI,
+  COMPLETION,
+  MAN,
+]

@@ -1,0 +1,203 @@
+/**
+ * The one door to the terminal: whatever `svc` prints passes here, and nothing else in this folder touches the two streams
+ * (threat-model S4). Text may come from models, plugins, servers, files and folders, so all of it is cleaned.
+ *
+ * I1 One line of standard error may move (`showStatus`); whatever else is printed takes its place.
+ */
+import { once } from 'node:events'
+import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { stripVTControlCharacters } from 'node:util'
+import { escapedJson, visibleText } from '../../protocol/text/visible-text.js'
+import { type EditorOptions, type LineEditor, openLineEditor } from './line-editor.js'
+import { type Line, type Style, widthOf } from './span.js'
+
+export type { Style }
+
+const CODES: Readonly<Record<Style, number>> = { bold: 1, dim: 2, italic: 3, underline: 4, red: 31, green: 32, yellow: 33, cyan: 36 }
+const RESET = '\u001b[0m'
+const ERASE_LINE = '\r\u001b[2K'
+const NARROWEST = 20
+const USUAL = 80
+const PROMPT = '› '
+
+/** I1: what stands there now. */
+let status = ''
+
+/** The line that is typed, where one is. */
+let editor: LineEditor | undefined
+
+/** I1. */
+function print(stream: NodeJS.WriteStream, text: string): void {
+  if (editor !== undefined) return editor.withoutLine(() => void stream.write(text))
+  hideStatus()
+  stream.write(text)
+}
+
+/** To standard output. */
+export function writeOut(text: string): void {
+  print(process.stdout, visibleText(text))
+}
+
+/** As `writeOut`, as fast as the reader takes it. */
+export async function writeOutSlowly(text: string): Promise<void> {
+  if (!process.stdout.write(visibleText(text))) await once(process.stdout, 'drain')
+}
+
+/** To standard error; styled where a terminal shows it. */
+export function writeError(text: string, style?: Style): void {
+  const visible = visibleText(text)
+  const lines = visible.split('\n').map((line) => styled(line, style === undefined ? [] : [style], process.stderr.isTTY))
+  print(process.stderr, lines.join('\n'))
+}
+
+/** A whole line of the log, which was cleaned when it was made. */
+export function writeLogLine(line: string): void {
+  print(process.stderr, line)
+}
+
+/** Lines of styled text. */
+export function writeLines(to: 'out' | 'error', lines: readonly Line[]): void {
+  const stream = to === 'out' ? process.stdout : process.stderr
+  print(stream, lines.map((line) => `${lineText(line, stream.isTTY)}\n`).join(''))
+}
+
+/** The last line of a terminal, until something else is printed; undefined takes it away. Nothing where there is no terminal. */
+export function showStatus(line: Line | undefined): void {
+  if (editor !== undefined) return editor.prompt(line === undefined ? PROMPT : `${lineText(line, true)} ${PROMPT}`)
+  if (!process.stderr.isTTY) return
+  hideStatus()
+  status = line === undefined ? '' : lineText(line, true)
+  process.stderr.write(status)
+}
+
+/** Takes away what the terminal itself echoed where nothing of ours stands: the `^C` of an interrupt. */
+export function eraseEcho(): void {
+  if (editor === undefined && isScreen()) process.stderr.write(ERASE_LINE)
+  status = ''
+}
+
+function hideStatus(): void {
+  if (status !== '') process.stderr.write(ERASE_LINE)
+  status = ''
+}
+
+function lineText(line: Line, isTerminal: boolean): string {
+  return line.map(({ text, styles = [] }) => styled(visibleText(text).replaceAll('\n', ' '), styles, isTerminal)).join('')
+}
+
+function styled(text: string, styles: readonly Style[], isTerminal: boolean): string {
+  if (text === '' || styles.length === 0 || !isTerminal || isPlain()) return text
+  return `\u001b[${styles.map((style) => CODES[style]).join(';')}m${text}${RESET}`
+}
+
+/** Without the codes of styles. */
+function shownWidth(text: string): number {
+  return widthOf(stripVTControlCharacters(text))
+}
+
+/** As https://no-color.org says. */
+function isPlain(): boolean {
+  return (process.env['NO_COLOR'] ?? '') !== '' || process.env['TERM'] === 'dumb'
+}
+
+/** Columns of the terminal. */
+export function screenWidth(): number {
+  const stream: { readonly columns?: number } = process.stdout.isTTY ? process.stdout : process.stderr
+  return Math.max(NARROWEST, stream.columns ?? USUAL)
+}
+
+/** A value as JSON for `writeOut`: what cleaning would take away is escaped. */
+export function jsonText(value: unknown, indent?: number): string {
+  return escapedJson(JSON.stringify(value, null, indent))
+}
+
+/** Writes text that comes in pieces; a character that two pieces share is written whole. */
+export function createTextOut(): { write(piece: string): void; end(): void } {
+  let half = ''
+  return {
+    write(piece) {
+      const text = half + piece
+      half = /[\ud800-\udbff]$/.exec(text)?.[0] ?? ''
+      writeOut(half === '' ? text : text.slice(0, -1))
+    },
+    end() {
+      if (half !== '') writeOut(half)
+      half = ''
+    },
+  }
+}
+
+/** Whether the answer goes to a screen. */
+export function isWatched(): boolean {
+  return process.stdout.isTTY
+}
+
+/** Whether what is told beside the answer goes to a screen that can show more than lines. */
+export function isScreen(): boolean {
+  return process.stderr.isTTY && process.env['TERM'] !== 'dumb'
+}
+
+/** Whether somebody sits there to be asked. */
+export function isAttended(): boolean {
+  return process.stdin.isTTY && process.stderr.isTTY
+}
+
+/** Asks the person on standard error. */
+export async function askPerson(question: string, signal: AbortSignal): Promise<string> {
+  hideStatus()
+  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  lines.on('SIGINT', () => process.emit('SIGINT'))
+  try {
+    return (await lines.question(visibleText(question), { signal })).trim()
+  } finally {
+    lines.close()
+  }
+}
+
+/** Asks for what nobody shall see: nothing that is typed is shown. Without a terminal it is all that standard input says. */
+export async function askSecret(question: string, signal: AbortSignal): Promise<string> {
+  if (!process.stdin.isTTY) return (await text(process.stdin)).trim()
+  hideStatus()
+  const nowhere = new Writable({ write: (_piece, _encoding, done) => done() })
+  const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true, historySize: 0 })
+  // Asked once the terminal shows nothing any more of what is typed.
+  process.stderr.write(visibleText(question))
+  lines.on('SIGINT', () => process.emit('SIGINT'))
+  try {
+    return (await lines.question('', { signal })).trim()
+  } finally {
+    lines.close()
+    process.stderr.write('\n')
+  }
+}
+
+/** A line to type in at the bottom of the screen, until it is closed; what is printed meanwhile stands above it. */
+export function openEditor(options: Omit<EditorOptions, 'input' | 'output' | 'prompt' | 'columns' | 'widthOf'>): LineEditor {
+  const opened = openLineEditor({
+    ...options,
+    input: process.stdin,
+    output: process.stdout,
+    prompt: PROMPT,
+    columns: screenWidth,
+    widthOf: shownWidth,
+  })
+  editor = opened
+  opened.prompt(PROMPT)
+  return {
+    ...opened,
+    close() {
+      editor = undefined
+      opened.close()
+    },
+  }
+}
+
+/** Whoever reads our output may stop reading: `svc run … | head`. */
+export function endWithReader(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    process.exit(0)
+  })
+}

@@ -1,0 +1,26 @@
+/** Programs and files that were built beside this program: what plugins are run with, the reader of web pages, the documents. */
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { PluginPrograms } from '../actors/plugin/plugin-system.js'
+import type { ReaderProgram } from '../plugins/web/reading.js'
+
+/** This file is part of the entry or of a chunk one folder below it. */
+const PLACES = ['./', '../'] as const
+
+export function pluginPrograms(): PluginPrograms {
+  return { node: process.execPath, luaSandbox: builtBeside('lua-sandbox.js'), toolbox: builtBeside('toolbox.js') }
+}
+
+export function readerProgram(): ReaderProgram {
+  return { node: process.execPath, reader: builtBeside('page-reader.cjs') }
+}
+
+export function documentsDirectory(): string {
+  return builtBeside('docs')
+}
+
+/** Absolute path. */
+function builtBeside(name: string): string {
+  const paths = PLACES.map((place) => fileURLToPath(new URL(`${place}${name}`, import.meta.url)))
+  return paths.find((path) => existsSync(path)) ?? paths[0] ?? ''
+}

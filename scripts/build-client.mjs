@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { build } from 'esbuild'
 import { declarationOf, REFERENCE, typeText } from './schema-types.mjs'
 
-const SOURCES = 'src/client'
+const SOURCES = 'src/published/client'
 const BANNER = '// svc/client: the client of svc, for Node and browsers. Made by the build of svc; do not edit it.'
 /** Packages that may be part of it. */
 const INSIDE = /^node_modules\/eventsource-parser\//

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
-const SOURCES = 'src/page'
+const SOURCES = 'src/programs/page'
 
 /** Answers the paths it wrote, relative to the root. */
 export async function buildInspector(root, outdir = 'dist') {

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const sources = join(root, 'src/sandbox')
+const sources = join(root, 'src/programs/sandbox')
 
 /** What stands in for modules of the VM; `lualib` gathers every library there is, and is only asked for its assertion. */
 const REPLACED = {
@@ -57,7 +57,7 @@ const vmInABox = {
         if (!text.includes(before)) throw new Error(`${path} is not what the sandbox was made for: ${before}`)
         text = text.replace(before, after)
       }
-      const bytes = JSON.stringify(join(sources, 'lua-bytes.ts'))
+      const bytes = JSON.stringify(join(sources, 'lua/lua-bytes.ts'))
       return {
         contents: `const process = undefined; const { LuaBytes: Uint8Array, hashOfBytes } = require(${bytes});\n${text}`,
         loader: 'js',

@@ -6,7 +6,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 
-const SOURCES = 'src/kit'
+const SOURCES = 'src/published/kit'
 /** What the host sends: types without imports. */
 const REQUESTS = 'src/protocol/plugin/plugin-requests.ts'
 

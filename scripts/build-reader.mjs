@@ -27,7 +27,7 @@ export async function buildReader(outdir = 'dist') {
     logLevel: 'warning',
     metafile: true,
     plugins: [NO_CANVAS],
-    entryPoints: { 'page-reader': join(root, 'src/reader/node-program.ts') },
+    entryPoints: { 'page-reader': join(root, 'src/programs/reader/node-program.ts') },
     outExtension: { '.js': '.cjs' },
     outdir,
   })

@@ -3,16 +3,16 @@
  * dist/testing.d.ts, the `*-types.ts` files in one. What those name of the server is declared by the client and the library of plugin authors.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { build } from 'esbuild'
 
-const SOURCES = 'src/testing'
+const SOURCES = 'src/published/testing'
 const ENTRY = 'testing.ts'
 
 /** Which declarations tell the types of a source file. */
 const DECLARED = [
-  { of: /^\.\.\/(protocol|client)\//, in: './client.js' },
-  { of: /^\.\.\/kit\//, in: './plugin.js' },
+  { of: /^(?:\.\.\/)+(protocol|client)\//, in: './client.js' },
+  { of: /^(?:\.\.\/)+kit\//, in: './plugin.js' },
 ]
 
 /** Answers the paths it wrote, relative to the root. `settings` are those of the program. */
@@ -33,13 +33,12 @@ export async function buildTestLibrary(root, settings) {
 }
 
 function declarationText(root) {
-  const names = readdirSync(join(root, SOURCES)).filter((name) => name.endsWith('-types.ts'))
+  const names = readdirSync(join(root, SOURCES), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('-types.ts'))
   const imported = new Map(DECLARED.map((each) => [each.in, new Set()]))
   const types = names.map((name) =>
     readFileSync(join(root, SOURCES, name), 'utf8').replaceAll(/^import type \{([^}]*)\} from '([^']*)'\n/gm, (_, list, from) => {
       const place = DECLARED.find(({ of }) => of.test(from))?.in
-      if (place === undefined && basename(from) !== from.slice('./'.length))
-        throw new Error(`${name} imports ${from}, which no declarations tell`)
+      if (place === undefined && !/^\.{1,2}\/[\w-]+\.js$/.test(from)) throw new Error(`${name} imports ${from}, which no declarations tell`)
       if (place !== undefined) for (const each of list.split(',').map((text) => text.trim())) if (each !== '') imported.get(place).add(each)
       return ''
     }),

@@ -6,7 +6,10 @@ import { build } from 'esbuild'
 export async function buildToolbox(root, settings) {
   const { metafile } = await build({
     ...settings,
-    entryPoints: { toolbox: join(root, 'src/toolbox/node-program.ts'), 'toolbox-hooks': join(root, 'src/toolbox/node-hooks.ts') },
+    entryPoints: {
+      toolbox: join(root, 'src/programs/toolbox/node-program.ts'),
+      'toolbox-hooks': join(root, 'src/programs/toolbox/node-hooks.ts'),
+    },
     outdir: 'dist',
     minify: true,
     // Streams come with Node.

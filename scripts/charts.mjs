@@ -10,7 +10,7 @@ import { loadSource, root, settle } from './generated.mjs'
 
 const LAYOUTS = 'src/actors/inspector'
 const [{ createCharts }, { arrowsOf }, { drawingOf }] = await Promise.all(
-  [`${LAYOUTS}/charts.ts`, 'src/page/graph.ts', 'src/page/drawing.ts'].map(loadSource),
+  [`${LAYOUTS}/charts.ts`, 'src/programs/page/chart/graph.ts', 'src/programs/page/chart/drawing.ts'].map(loadSource),
 )
 /** Of a drawing outside of the page, by what the reader prefers. */
 const COLOURS = `.chart { --text: #1c1e21; --soft: #676b73; --back: #fff; --inside: #f3f4f6; --panel: #fff; }
@@ -84,7 +84,7 @@ function svg(chart, layout) {
   const [width, height] = [layout.width + 8, layout.height + 8]
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" class="chart" width="${width}" height="${height}" viewBox="-4 -4 ${width} ${height}">`,
-    `<style>\n${COLOURS}${readFileSync(join(root, 'src/page/chart.css'), 'utf8')}</style>`,
+    `<style>\n${COLOURS}${readFileSync(join(root, 'src/programs/page/chart.css'), 'utf8')}</style>`,
     '<rect x="-4" y="-4" width="100%" height="100%" fill="var(--panel)"/>',
     ...drawingOf(chart, layout).map(markup),
     '</svg>\n',

@@ -35,7 +35,14 @@ const REASONS = {
   'src/store/disk/connection.ts closed': 'a handle that was closed on purpose is not opened again, one that broke is',
   'src/store/disk/log-sync.ts closed': 'a file that is being synced is closed when that is done',
 }
-const ELSEWHERE = ['src/client/', 'src/page/', 'src/kit/', 'src/sandbox/', 'src/reader/', 'src/testing/']
+const ELSEWHERE = [
+  'src/published/client/',
+  'src/programs/page/',
+  'src/published/kit/',
+  'src/programs/sandbox/',
+  'src/programs/reader/',
+  'src/published/testing/',
+]
 const LEFT_OUT = ['src/machines/', 'src/platform/node/']
 /** A call; a declaration has a type behind its first name. */
 const TIMER = /\b(?<name>set(?:Timeout|Interval)|AbortSignal\.timeout)\((?!\w+: )/

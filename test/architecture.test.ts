@@ -2,13 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { twoWayPairs } from './architecture/pairs.js'
+import { longCircles, twoWayPairs } from './architecture/pairs.js'
 import { findings } from './architecture/rules.js'
+import { climbs, deserted } from './architecture/storeys.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-
-/** Pairs of children of one folder, files or folders, that import each other. */
-const KNOWN_PAIRS = 58
 
 function sources() {
   return readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
@@ -17,12 +15,17 @@ function sources() {
 }
 
 describe('the source tree', () => {
-  test('keeps the arrows between layers, has no cycle, no forbidden global, no long file and no vague name', () => {
+  test('keeps the arrows between layers and the order of its storeys, has no cycle, no forbidden global, no long file and no vague name', () => {
     expect(findings(sources())).toEqual([])
   })
 
-  test('has no more neighbours that import each other than are known: the number may only fall', () => {
-    expect(twoWayPairs(sources()).length).toBeLessThanOrEqual(KNOWN_PAIRS)
+  test('has in no folder two neighbours that import each other, nor more of them in a circle', () => {
+    expect(twoWayPairs(sources())).toEqual([])
+    expect(longCircles(sources())).toEqual([])
+  })
+
+  test('has everything the order of its storeys names', () => {
+    expect(deserted(sources())).toEqual([])
   })
 
   test('is made of small files: half of them at most 100 lines, nine in ten at most 250', () => {
@@ -63,10 +66,6 @@ test('language servers, formatters and MCP servers start by the door to programs
   ])
 })
 
-test('no directory is read with what is below it by Node, which follows links there on some of its versions', () => {
-  expect(sources().filter(({ text }) => /\breaddir(?:Sync)?\([^)]*\brecursive\b/.test(text))).toEqual([])
-})
-
 test('no test asserts how long something took: a machine may be busy', () => {
   const tests = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.test.ts'))
   const measures = /\bperformance\.now\(|\bhrtime\(|\bcpuUsage\(/
@@ -92,8 +91,8 @@ describe('the rules', () => {
       { path: 'src/store/rows.ts', text: "import { readFileSync } from 'node:fs'\nimport Database from 'better-sqlite3'\n" },
       { path: 'src/ports/plugin.ts', text: 'export class ToolError extends Error {}\n' },
       { path: 'src/plugins/tool.ts', text: "import { ToolError, type NativeHost } from '../ports/plugin.js'\n" },
-      { path: 'src/kit/node-stdio.ts', text: "import { hrtime } from 'node:process'\nconst url = process.env['URL']\n" },
-      { path: 'src/client/platform.ts', text: "import { createParser } from 'eventsource-parser'\nconst now = Date.now()\n" },
+      { path: 'src/published/kit/node-stdio.ts', text: "import { hrtime } from 'node:process'\nconst url = process.env['URL']\n" },
+      { path: 'src/published/client/platform.ts', text: "import { createParser } from 'eventsource-parser'\nconst now = Date.now()\n" },
       { path: 'src/actors/yielder.ts', text: "import { setImmediate } from 'node:timers/promises'" },
       { path: 'src/actors/doer.ts', text: 'deps.clock.setTimeout(run, 5) // not Date.now()\nconst text = "process.env"\n' },
     ]
@@ -110,8 +109,8 @@ describe('the rules', () => {
     ['src/machines/x.ts', "import type { Store } from '../store/store.js'", 'src/machines/x.ts: imports src/store/store.ts'],
     ['src/store/x.ts', "import { bus } from '../actors/bus.js'", 'src/store/x.ts: imports src/actors/bus.ts'],
     ['src/plugins/x.ts', "import { join } from 'node:path'", 'src/plugins/x.ts: imports node:path'],
-    ['src/kit/x.ts', "import { join } from 'node:path'", 'src/kit/x.ts: imports node:path'],
-    ['src/kit/x.ts', "const url = process.env['URL']", 'src/kit/x.ts: uses process.env; take Effects instead'],
+    ['src/published/kit/x.ts', "import { join } from 'node:path'", 'src/published/kit/x.ts: imports node:path'],
+    ['src/published/kit/x.ts', "const url = process.env['URL']", 'src/published/kit/x.ts: uses process.env; take Effects instead'],
     [
       'src/plugins/x.ts',
       "import {\n  ToolError,\n  createHost,\n} from '../ports/plugin.js'",
@@ -124,12 +123,16 @@ describe('the rules', () => {
     ],
     ['src/http/x.ts', "export { bus } from '../actors/bus.js'", 'src/http/x.ts: imports src/actors/bus.ts'],
     ['src/http/x.ts', "const later = await import('../store/open.js')", 'src/http/x.ts: imports src/store/open.ts'],
-    ['src/client/x.ts', "import { bind } from '../http/bind.js'", 'src/client/x.ts: imports src/http/bind.ts'],
+    ['src/published/client/x.ts', "import { bind } from '../../http/bind.js'", 'src/published/client/x.ts: imports src/http/bind.ts'],
     ['src/http/x.ts', 'const told = `${text.slice(0, 5)}…`', 'src/http/x.ts: cuts a text by hand; use cut of src/kernel/cut.ts'],
-    ['src/client/x.ts', "import fastify from 'fastify'", 'src/client/x.ts: imports the package fastify'],
-    ['src/client/x.ts', "import { join } from 'node:path'", 'src/client/x.ts: imports node:path'],
-    ['src/client/x.ts', 'const now = Date.now()', 'src/client/x.ts: uses Date.now; take Effects instead'],
-    ['src/http/x.ts', "import { createClient } from '../client/client.js'", 'src/http/x.ts: imports src/client/client.ts'],
+    ['src/published/client/x.ts', "import fastify from 'fastify'", 'src/published/client/x.ts: imports the package fastify'],
+    ['src/published/client/x.ts', "import { join } from 'node:path'", 'src/published/client/x.ts: imports node:path'],
+    ['src/published/client/x.ts', 'const now = Date.now()', 'src/published/client/x.ts: uses Date.now; take Effects instead'],
+    [
+      'src/http/x.ts',
+      "import { createClient } from '../published/client/client.js'",
+      'src/http/x.ts: imports src/published/client/client.ts',
+    ],
     ['src/actors/x.ts', "import { serve } from '../cli/serve.js'", 'src/actors/x.ts: imports src/cli/serve.ts'],
     ['src/actors/x.ts', "import { bus } from './bus'", 'src/actors/x.ts: imports ./bus without its .js suffix'],
     ['src/actors/x.ts', "import { spawn } from 'node:child_process'", 'src/actors/x.ts: imports node:child_process; take Effects instead'],
@@ -149,6 +152,17 @@ describe('the rules', () => {
     ['src/store/utils.ts', '', 'src/store/utils.ts: is called "utils", which says nothing'],
     ['src/http/helpers/x.ts', '', 'src/http/helpers/x.ts: is called "helpers", which says nothing'],
     ['src/lib/x.ts', '', 'src/lib/x.ts: src/lib is not a layer'],
+    ['src/published/x.ts', '', 'src/published/x.ts: src/published/x.ts is not a layer'],
+    ['src/programs/new/x.ts', '', 'src/programs/new/x.ts: src/programs/new is not a layer'],
+    ['src/protocol/x.ts', "import { parse } from 'yaml'", 'src/protocol/x.ts: imports the package yaml'],
+    ['src/kernel/x.ts', "import { LIMITS } from '../protocol/limits.js'", 'src/kernel/x.ts: imports src/protocol/limits.ts'],
+    [
+      'src/ports/x.ts',
+      "import type { Journal } from '../actors/events/journal.js'",
+      'src/ports/x.ts: imports src/actors/events/journal.ts',
+    ],
+    ['src/platform/x.ts', "import { bus } from '../actors/bus.js'", 'src/platform/x.ts: imports src/actors/bus.ts'],
+    ['src/ports/x.ts', "import { roots } from '../kernel/roots.js'", 'src/ports/x.ts: imports roots of src/kernel/roots.ts as a value'],
     ...[
       'const a = /^x$/m',
       'const a = (b: string) => /^x/gm.test(b)',
@@ -179,7 +193,51 @@ describe('the rules', () => {
   })
 })
 
+describe('the order of the storeys', () => {
+  const storeys = { 'src/actors': 'ground | a b | top' }
+
+  test('lets a part import itself, what stands below it, and what the order does not name', () => {
+    const tree = [
+      { path: 'src/actors/a/one.ts', text: "import { two } from './two.js'\nimport { g } from '../ground/g.js'" },
+      { path: 'src/actors/top.ts', text: "import { one } from './a/one.js'\nimport { free } from './free.js'" },
+      { path: 'src/actors/free.ts', text: "import { g } from './ground/g.js'" },
+      { path: 'src/actors/ground/g.ts', text: "import type { R } from '../../ports/r.js'" },
+    ]
+    expect(climbs(tree, storeys)).toEqual([])
+  })
+
+  test('refuses an arrow to what stands above, and to what stands beside', () => {
+    const tree = [
+      { path: 'src/actors/ground/g.ts', text: "import type { Top } from '../top.js'" },
+      { path: 'src/actors/a/one.ts', text: "const later = await import('../b/two.js')" },
+    ]
+    expect(climbs(tree, storeys)).toEqual([
+      'src/actors/ground/g.ts: imports src/actors/top.ts, which stands above it in src/actors',
+      'src/actors/a/one.ts: imports src/actors/b/two.ts, which stands beside it in src/actors',
+    ])
+  })
+
+  test('refuses a folder without a place, once, and names a place without a folder', () => {
+    const tree = ['src/actors/new/x.ts', 'src/actors/new/y.ts', 'src/actors/ground/g.ts', 'src/actors/a/a.ts', 'src/actors/top.ts']
+    const files = tree.map((path) => ({ path, text: '' }))
+    expect(climbs(files, storeys)).toEqual(['src/actors/new: has no place in the order of src/actors'])
+    expect(deserted(files, storeys)).toEqual(['src/actors: names b, which is not there'])
+  })
+})
+
 describe('neighbours that import each other', () => {
+  test('are three in a circle, told once', () => {
+    const tree = [
+      { path: 'src/actors/a/one.ts', text: "import { b } from '../b/two.js'" },
+      { path: 'src/actors/b/two.ts', text: '' },
+      { path: 'src/actors/b/other.ts', text: "import { c } from '../c.js'" },
+      { path: 'src/actors/c.ts', text: "import { a } from './a/two.js'" },
+      { path: 'src/actors/a/two.ts', text: '' },
+    ]
+    expect(twoWayPairs(tree)).toEqual([])
+    expect(longCircles(tree)).toEqual(['src/actors: a → b → c.ts → a'])
+  })
+
   test('are two folders with arrows both ways, whichever files have them, in the deepest folder that has both', () => {
     const tree = [
       { path: 'src/actors/a/one.ts', text: "import type { B } from '../b/two.js'" },

@@ -43,7 +43,14 @@ describe('lives outside of machines', () => {
 
   test('are not looked for in machines, in the real world, or in other programs', () => {
     const text = 'let stopped = false\nsetTimeout(work, 5)\n'
-    expect(check({ 'src/machines/a.ts': text, 'src/platform/node/a.ts': text, 'src/client/a.ts': text, 'src/page/a.ts': text })).toEqual([])
+    expect(
+      check({
+        'src/machines/a.ts': text,
+        'src/platform/node/a.ts': text,
+        'src/published/client/a.ts': text,
+        'src/programs/page/a.ts': text,
+      }),
+    ).toEqual([])
   })
 
   test('are too many when they are twenty-four', () => {

@@ -1,5 +1,5 @@
 /** `svc completion values`: what a shell may complete, a line each, with a tab before what it is. Nothing where no server runs. */
-import type { Client } from '../client/client-types.js'
+import type { Client } from '../published/client/client-types.js'
 import { printable } from '../protocol/text/visible-text.js'
 import { connectToRunning } from './connection.js'
 import { writeOut } from './terminal/output.js'

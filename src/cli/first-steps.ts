@@ -1,5 +1,5 @@
 /** How somebody who has no model yet gets to one. */
-import type { Client } from '../client/client-types.js'
+import type { Client } from '../published/client/client-types.js'
 
 /** Said while only the built-in model can be used. */
 export const FIRST_STEPS = [

@@ -1,4 +1,5 @@
 /** TypeScript sources as the architecture rules see them: their imports, and their code without comments and texts. */
+import { posix } from 'node:path'
 
 export interface SourceFile {
   /** From the repository root, e.g. `src/store/open.ts`. */
@@ -32,6 +33,18 @@ export function importsOf(text: string): Import[] {
   for (const [, , specifier = ''] of code.matchAll(BARE)) found.push({ specifier, typeOnly: false, values: [] })
   for (const [, , specifier = ''] of code.matchAll(DYNAMIC)) found.push({ specifier, typeOnly: false, values: [] })
   return found
+}
+
+/** The files of the tree a file imports. */
+export function neighbours(path: string, text: string): string[] {
+  return importsOf(text)
+    .filter(({ specifier }) => specifier.startsWith('.'))
+    .map(({ specifier }) => target(path, specifier))
+}
+
+/** The file a relative specifier stands for. */
+export function target(path: string, specifier: string): string {
+  return posix.join(posix.dirname(path), specifier).replace(/\.js$/, '.ts')
 }
 
 /** `{ type A, b as c }` → `b`; `* as x` and a default name count as `*`. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createClient } from '../../src/client/client.js'
+import { createClient } from '../../src/published/client/client.js'
 import { failureText } from '../../src/cli/failure.js'
 
 const failing = (status: number, body: unknown) =>

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createClient } from '../../src/client/client.js'
+import { createClient } from '../../src/published/client/client.js'
 import { startForgetfulProxy } from './forgetful-proxy.js'
 import { type Home, makeHome } from './program.js'
 

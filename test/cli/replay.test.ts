@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { checkTrace } from '../../src/testing/check-trace.js'
-import { recordedActors, replay } from '../../src/testing/replay.js'
+import { checkTrace } from '../../src/published/testing/replay/check-trace.js'
+import { recordedActors, replay } from '../../src/published/testing/replay/replay.js'
 import { readTrace } from '../../src/protocol/system/trace-text.js'
 import type { InspectorRecord, InspectorTrace } from '../../src/protocol/system/inspector.js'
 import { calls, type PlayedStep, says, startTestService } from '../fakes/service.js'

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { chooseAgent, modelsText } from '../../src/cli/commands/chat/chat-choices.js'
 import { missingFiles } from '../../src/cli/commands/run/attachments.js'
 import { findSession } from '../../src/cli/commands/session/session-find.js'
-import { createClient } from '../../src/client/client.js'
+import { createClient } from '../../src/published/client/client.js'
 
 const SESSIONS = [
   { id: 'ses_aaa111', slug: 'calm-otter', title: 'First' },

@@ -1,8 +1,8 @@
 /** A client of a real runtime behind a real server in this process, on connections that tests can cut. */
 import { onTestFinished } from 'vitest'
-import type { Client, ClientOptions } from '../../src/client/client-types.js'
-import { createClientOn } from '../../src/client/client.js'
-import { PLATFORM, type Platform } from '../../src/client/platform.js'
+import type { Client, ClientOptions } from '../../src/published/client/client-types.js'
+import { createClientOn } from '../../src/published/client/client.js'
+import { PLATFORM, type Platform } from '../../src/published/client/platform.js'
 import { createHttpServer, type HttpServer } from '../../src/http/server.js'
 import { createTokens } from '../../src/http/admission/tokens.js'
 import type { RunningRuntime } from '../../src/actors/runtime/runtime.js'

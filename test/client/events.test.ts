@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { Gap } from '../../src/client/client-types.js'
-import type { SvcEvent } from '../../src/client/operation-types.js'
-import { SvcClientError } from '../../src/client/error.js'
-import { createClientOn } from '../../src/client/client.js'
+import type { Gap } from '../../src/published/client/client-types.js'
+import type { SvcEvent } from '../../src/published/client/operation-types.js'
+import { SvcClientError } from '../../src/published/client/error.js'
+import { createClientOn } from '../../src/published/client/client.js'
 import { openBench, quickPlatform, readUntil } from './bench.js'
 
 const created = (title: string) => (event: SvcEvent | Gap) => event.type === 'session.created' && event.data.info.title === title

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { PromptEvent } from '../../src/client/client-types.js'
+import type { PromptEvent } from '../../src/published/client/client-types.js'
 import { calls, gate, type PlayedStep, says } from '../fakes/service.js'
 import { openBench } from './bench.js'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { createTranscript } from '../../src/client/transcript.js'
-import type { SvcEvent } from '../../src/client/operation-types.js'
+import { createTranscript } from '../../src/published/client/transcript.js'
+import type { SvcEvent } from '../../src/published/client/operation-types.js'
 
 const event = (type: string, data: object) => ({ type, data: { sessionID: 'ses_1', ...data } }) as unknown as SvcEvent
 const prompt = event('message.updated', { info: { role: 'user', id: 'msg_1' } })

@@ -4,8 +4,8 @@ import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { PromptEvent } from '../../src/client/client-types.js'
-import type * as ClientModule from '../../src/client/client.js'
+import type { PromptEvent } from '../../src/published/client/client-types.js'
+import type * as ClientModule from '../../src/published/client/client.js'
 import { finish, type ModelServer, type Reply, reply, startModelServer, stay, text } from '../fixtures/model-server.js'
 import { makePlace, withModel } from './place.js'
 import { openScene, type Scene, type Server } from './server.js'
@@ -82,8 +82,8 @@ test('is small, needs nothing of Node and carries no schemas', () => {
 /** Arguments and answers fit in both directions. */
 const COMPARISON = `
 import type * as Built from './declared.js'
-import type * as Source from '../../../../src/client/client.js'
-import type { Client } from '../../../../src/client/client-types.js'
+import type * as Source from '../../../../src/published/client/client.js'
+import type { Client } from '../../../../src/published/client/client-types.js'
 
 type Names<T, Path extends string> = (T extends (...args: never[]) => unknown ? Path : never) |
   { [K in keyof T & string]: Names<T[K], \`\${Path}.\${K}\`> }[keyof T & string]

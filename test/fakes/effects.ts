@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs'
 import { afterAll } from 'vitest'
-import { createFakeEffects as create, type FakeEffects, type FakeOverrides } from '../../src/testing/effects.js'
+import { createFakeEffects as create, type FakeEffects, type FakeOverrides } from '../../src/published/testing/world/effects.js'
 
-export type { FakeEffects } from '../../src/testing/effects.js'
+export type { FakeEffects } from '../../src/published/testing/world/effects.js'
 
 const roots = new Set<string>()
 afterAll(() => {

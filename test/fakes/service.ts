@@ -11,16 +11,16 @@ import {
 } from '../../src/ports/plugin.js'
 import type { GenerateRequest } from '../../src/ports/provider-adapter.js'
 import type { RunningRuntime } from '../../src/actors/runtime/runtime.js'
-import { begin } from '../../src/testing/begin.js'
-import type { SeenEvent } from '../../src/testing/heard.js'
-import { type PlayedStep, playedPlugin } from '../../src/testing/steps.js'
+import { begin } from '../../src/published/testing/begin.js'
+import type { SeenEvent } from '../../src/published/testing/heard.js'
+import { type PlayedStep, playedPlugin } from '../../src/published/testing/steps.js'
 import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import type { Message, PromptRequest } from '../../src/protocol/message/message.js'
 import type { Store } from '../../src/store/store.js'
 import { createFakeEffects, type FakeEffects } from './effects.js'
 
-export { type SeenEvent } from '../../src/testing/heard.js'
-export { calls, gate, type PlayedStep, says } from '../../src/testing/steps.js'
+export { type SeenEvent } from '../../src/published/testing/heard.js'
+export { calls, gate, type PlayedStep, says } from '../../src/published/testing/steps.js'
 
 export interface PlayedTool {
   readonly id: string

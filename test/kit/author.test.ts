@@ -1,9 +1,9 @@
 /** The author library: frames as they go over the wire, and the in-memory host (plugin-protocol §4, §11, §15.2). */
 import { describe, expect, test } from 'vitest'
-import type { Host } from '../../src/kit/host-types.js'
-import { createTestHost, definePlugin } from '../../src/kit/plugin.js'
-import type { Plugin } from '../../src/kit/plugin-types.js'
-import { createRuntime } from '../../src/kit/runtime.js'
+import type { Host } from '../../src/published/kit/host-types.js'
+import { createTestHost, definePlugin } from '../../src/published/kit/plugin.js'
+import type { Plugin } from '../../src/published/kit/plugin-types.js'
+import { createRuntime } from '../../src/published/kit/runtime.js'
 import { LIMITS } from '../../src/protocol/limits.js'
 
 type Frame = Record<string, unknown>

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
 const read = (path: string) => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
-const types = `${read('src/kit/host-types.ts')}\n${read('src/kit/plugin-types.ts')}`
+const types = `${read('src/published/kit/host-types.ts')}\n${read('src/published/kit/plugin-types.ts')}`
 const guide = read('docs/plugins.md')
 
 /** Names of the members of an interface, without those of what it extends. */

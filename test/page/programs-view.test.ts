@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { mayBeTakenBack, ofCatalog, ofFormatters, ofServers, waitingFirst } from '../../src/page/programs-view.js'
+import { mayBeTakenBack, ofCatalog, ofFormatters, ofServers, waitingFirst } from '../../src/programs/page/views/programs-view.js'
 import type { ProgramStanding } from '../../src/protocol/acceptance/acceptance.js'
 import type { FormatterStatus } from '../../src/protocol/format/formatter-routes.js'
 import type { LspStatus } from '../../src/protocol/lsp/lsp.js'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createAgenda } from '../../src/plugins/workflows/runs/agenda.js'
-import { createFakeClock } from '../../src/testing/clock.js'
+import { createFakeClock } from '../../src/published/testing/world/clock.js'
 
 function open() {
   const clock = createFakeClock(0)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { LIMITS } from '../../src/protocol/limits.js'
-import { measure } from '../../src/reader/measure.js'
-import { readPage } from '../../src/reader/page.js'
+import { measure } from '../../src/programs/reader/measure.js'
+import { readPage } from '../../src/programs/reader/page.js'
 
 const AT = 'https://docs.example/guide/start'
 const PROSE = 'Actors own their state, and nobody else writes to it, which is why a crash of one harms no other. '.repeat(4)

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { createSignals, STOP } from '../../src/sandbox/signals.js'
+import { createSignals, STOP } from '../../src/programs/sandbox/signals.js'
 import { endSandboxes, loadedSandbox, luaPackage, OWNER, PLUGIN_ID, removeSandboxFiles, startSandbox } from '../fixtures/lua-sandbox.js'
 
 afterEach(endSandboxes)

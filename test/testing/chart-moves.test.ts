@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { statesOf } from '../../src/actors/inspector/actors.js'
 import { workflowEngineMachine } from '../../src/machines/workflows/workflow-engine.machine.js'
 import { workspaceMachine } from '../../src/machines/plugin/workspace.machine.js'
-import { statesAfter, statesAtStart, stateKey } from '../../src/testing/chart-moves.js'
+import { statesAfter, statesAtStart, stateKey } from '../../src/published/testing/replay/chart-moves.js'
 
 const error = (actorId: string) => ({ type: `xstate.error.actor.${actorId}`, error: new Error('broken'), actorId })
 const done = (actorId: string, output?: unknown) => ({ type: `xstate.done.actor.${actorId}`, output, actorId })

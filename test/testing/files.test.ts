@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { createNodeFiles } from '../../src/platform/node/files/node-files.js'
-import { knowFiles } from '../../src/testing/files.js'
+import { knowFiles } from '../../src/published/testing/world/files.js'
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'svc-known-')))
 afterAll(() => rmSync(root, { recursive: true, force: true }))

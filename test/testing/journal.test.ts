@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { createTestJournal } from '../../src/testing/journal.js'
-import type { SeenEvent } from '../../src/testing/heard.js'
-import { createWaits } from '../../src/testing/waits.js'
+import { createTestJournal } from '../../src/published/testing/journal.js'
+import type { SeenEvent } from '../../src/published/testing/heard.js'
+import { createWaits } from '../../src/published/testing/waits.js'
 
 /** A journal of events that the test publishes. */
 function setup() {

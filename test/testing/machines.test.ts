@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { MACHINES } from '../../src/testing/machines.js'
+import { MACHINES } from '../../src/published/testing/machines.js'
 
 test('every machine is a kind of actors that a test can wait for and a trace can be replayed with', () => {
   const source = fileURLToPath(new URL('../../src/machines', import.meta.url))

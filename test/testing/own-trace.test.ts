@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { checkTrace, recordedActors, replay, startTestRuntime } from '../../src/testing/testing.js'
+import { checkTrace, recordedActors, replay, startTestRuntime } from '../../src/published/testing/testing.js'
 
 test('what was recorded in a test replays in a test', async () => {
   const svc = await startTestRuntime({ tools: ['deploy'] })

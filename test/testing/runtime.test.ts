@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { TestRuntimeOptions } from '../../src/testing/runtime-types.js'
-import { startTestRuntime } from '../../src/testing/testing.js'
-import type { Plugin } from '../../src/kit/plugin-types.js'
+import type { TestRuntimeOptions } from '../../src/published/testing/runtime-types.js'
+import { startTestRuntime } from '../../src/published/testing/testing.js'
+import type { Plugin } from '../../src/published/kit/plugin-types.js'
 
 async function start(options?: TestRuntimeOptions) {
   const svc = await startTestRuntime(options)

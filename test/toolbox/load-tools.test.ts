@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type Exported } from '../../src/toolbox/exported-tools.js'
-import { loadTools } from '../../src/toolbox/load-tools.js'
+import { type Exported } from '../../src/programs/toolbox/exported-tools.js'
+import { loadTools } from '../../src/programs/toolbox/load-tools.js'
 
 const TOOL = { description: 'Does it.', execute: () => 'done' }
 const never = new Promise<never>(() => {})

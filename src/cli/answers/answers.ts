@@ -2,7 +2,7 @@
  * Answers what the agent asks during a run: by policy, by the person at the terminal, or with a refusal when nobody is there,
  * so that an unattended run never waits.
  */
-import type { PromptOptions } from '../../client/client-types.js'
+import type { PromptOptions } from '../../published/client/client-types.js'
 import type { PermissionReply, PermissionRequest, QuestionRequest } from '../../protocol/interaction/interaction.js'
 import { type Refusal, refusalOf } from '../../protocol/interaction/refusal.js'
 import { printable } from '../../protocol/text/visible-text.js'

@@ -8,7 +8,7 @@ import {
   InspectorTree,
 } from '../../../src/protocol/system/inspector.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
-import { createModel, modelOf, moveTo, readTrace, receive, resync } from '../../../src/page/model.js'
+import { createModel, modelOf, moveTo, readTrace, receive, resync } from '../../../src/programs/page/model.js'
 import { calls, gate, says, startTestService, type TestService } from '../../fakes/service.js'
 
 const SECRET = 'a-secret-of-the-user'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { keyInEnvironment, unseenKey } from '../../../src/cli/first-steps.js'
 import { firstWords, tellFirst, tellLast } from '../../../src/cli/commands/run/first-notes.js'
-import { createClient } from '../../../src/client/client.js'
+import { createClient } from '../../../src/published/client/client.js'
 import type { ConfigDiagnostic } from '../../../src/protocol/resource/config.js'
 import { fakeTerminal } from './fake-terminal.js'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { PromptEvent } from '../../../src/client/client-types.js'
+import type { PromptEvent } from '../../../src/published/client/client-types.js'
 import { createPresentation, createSilentPresentation } from '../../../src/cli/commands/run/presentation.js'
 import type { Terminal } from '../../../src/cli/terminal/terminal.js'
 import type { ToolPart } from '../../../src/protocol/message/message.js'

@@ -8,7 +8,7 @@ import { attachmentsOf, mentionsOf } from '../../../src/cli/commands/run/attachm
 import { readPrompt } from '../../../src/cli/commands/run/prompt-input.js'
 import { createMeter, reportOf } from '../../../src/cli/commands/run/report.js'
 import { exitCodeOf } from '../../../src/cli/line/wrong-use.js'
-import type { SvcEvent } from '../../../src/client/operation-types.js'
+import type { SvcEvent } from '../../../src/published/client/operation-types.js'
 
 let folder = ''
 const file = (name: string, content: string | Uint8Array) => {

@@ -1,5 +1,5 @@
 /** `svc auth list`: what calls of providers are made with. */
-import type { Client } from '../../../client/client-types.js'
+import type { Client } from '../../../published/client/client-types.js'
 import type { ProviderConnectionSummary } from '../../../protocol/provider/connection.js'
 import { printable } from '../../../protocol/text/visible-text.js'
 import { connect } from '../../connection.js'

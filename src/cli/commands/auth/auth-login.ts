@@ -1,6 +1,6 @@
 /** `svc auth login`: shows where to go, and waits until the provider has answered. */
 import { spawn } from 'node:child_process'
-import type { Client } from '../../../client/client-types.js'
+import type { Client } from '../../../published/client/client-types.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { connect } from '../../connection.js'
 import { failureText } from '../../failure.js'

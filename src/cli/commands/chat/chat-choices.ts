@@ -1,5 +1,5 @@
 /** What a chat goes on with: a model or an agent that is there. */
-import type { Client } from '../../../client/client-types.js'
+import type { Client } from '../../../published/client/client-types.js'
 import { SvcError } from '../../../protocol/errors.js'
 import type { UserModel } from '../../../protocol/message/message.js'
 import { printable } from '../../../protocol/text/visible-text.js'

@@ -7,7 +7,7 @@
  * I4 Ctrl-C ends what is under way with everything that waits behind it: nothing runs unseen, and what was typed is given back (decision 41).
  */
 import { randomUUID } from 'node:crypto'
-import type { Client } from '../../../client/client-types.js'
+import type { Client } from '../../../published/client/client-types.js'
 import type { PromptPart, PromptRequest } from '../../../protocol/message/message.js'
 import type { ChatOptions } from './chat-page.js'
 import { connect } from '../../connection.js'

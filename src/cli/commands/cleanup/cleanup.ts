@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs'
 import { nodePaths } from '../../../platform/node/paths.js'
 import type { Paths } from '../../../ports/effects.js'
-import type { Client } from '../../../client/client-types.js'
+import type { Client } from '../../../published/client/client-types.js'
 import { SvcError } from '../../../protocol/errors.js'
 import type { Session } from '../../../protocol/session/session.js'
 import { compactStore, freeBytes } from '../../../store/opening/compact.js'

@@ -1,7 +1,7 @@
 /** Formatters of what tools write: which would run here, which wait for an act, which are missing. None is started. */
 import { foundProgram } from '../../../actors/host/found-program.js'
 import type { Effects } from '../../../ports/effects.js'
-import type { Client } from '../../../client/client-types.js'
+import type { Client } from '../../../published/client/client-types.js'
 import type { FormatterStatus } from '../../../protocol/format/formatter-routes.js'
 import { failureText } from '../../failure.js'
 import type { Finding } from '../../findings.js'

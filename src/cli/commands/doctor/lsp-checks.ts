@@ -1,5 +1,5 @@
 /** Language servers that fit the files of the directory: which could serve, which wait for an act, which are missing, which are broken. None is started. */
-import type { Client } from '../../../client/client-types.js'
+import type { Client } from '../../../published/client/client-types.js'
 import type { LspStatus } from '../../../protocol/lsp/lsp.js'
 import { failureText } from '../../failure.js'
 import type { Finding } from '../../findings.js'

@@ -1,5 +1,5 @@
 /** MCP servers that are configured: how they are, and what to do about each that cannot be used. */
-import type { Client } from '../../../client/client-types.js'
+import type { Client } from '../../../published/client/client-types.js'
 import { type McpCatalogEntry, MCP_UNTRIED, type McpStatusMap } from '../../../protocol/mcp/mcp.js'
 import { failureText } from '../../failure.js'
 import type { Finding } from '../../findings.js'

@@ -1,5 +1,5 @@
 /** Which model the first prompt of tomorrow goes to, and why that one. */
-import type { Client } from '../../../client/client-types.js'
+import type { Client } from '../../../published/client/client-types.js'
 import { isRecord } from '../../../protocol/text/json.js'
 import { failureText } from '../../failure.js'
 import type { Finding } from '../../findings.js'

@@ -5,7 +5,7 @@
 import { createNodeEffects } from '../../../platform/node/node-effects.js'
 import { LOCAL_PROVIDERS } from '../../../actors/provider/catalog/known-vendors.js'
 import { createDiscovery } from '../../../actors/provider/catalog/discover.js'
-import type { Client } from '../../../client/client-types.js'
+import type { Client } from '../../../published/client/client-types.js'
 import { failureText } from '../../failure.js'
 import type { Finding } from '../../findings.js'
 import { chosenModel } from './model-check.js'

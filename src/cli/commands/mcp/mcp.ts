@@ -1,6 +1,6 @@
 /** `svc mcp`: servers of the Model Context Protocol, and what one of them offers. */
 import { resolve } from 'node:path'
-import type { Client } from '../../../client/client-types.js'
+import type { Client } from '../../../published/client/client-types.js'
 import { SvcError } from '../../../protocol/errors.js'
 import type { McpCatalogEntry, McpStatus } from '../../../protocol/mcp/mcp.js'
 import { printable } from '../../../protocol/text/visible-text.js'

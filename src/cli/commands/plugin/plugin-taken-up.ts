@@ -1,6 +1,6 @@
 /** Whether a server has taken up what is in the folder of a package: after an approval, and of a call that was answered. */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Client } from '../../../client/client-types.js'
+import type { Client } from '../../../published/client/client-types.js'
 import type { PackageLifecycleInfo, PackageState } from '../../../protocol/plugin/plugin.js'
 import { openPluginPlace, pinnedApprovalOf, readPackage } from './plugin-place.js'
 import { isFailedUpdate, stateWords, troubleOf } from './state-words.js'

@@ -1,7 +1,7 @@
 /** `svc plugin test`: one call of a tool, on the way a model's call takes: rules, hooks, checks and limits included. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { placeKey } from '../../../actors/plugin/package/package-look.js'
-import type { Client } from '../../../client/client-types.js'
+import type { Client } from '../../../published/client/client-types.js'
 import type { ToolPart } from '../../../protocol/message/message.js'
 import { SvcError } from '../../../protocol/errors.js'
 import type { PackageLifecycleInfo, PackageState, PluginScope } from '../../../protocol/plugin/plugin.js'

@@ -1,7 +1,7 @@
 /** `svc agent`, `svc command`, `svc skill` and `svc tool`: what a directory has of each, as the server sees it. */
 import { cut } from '../../../kernel/cut.js'
 import { readFileSync } from 'node:fs'
-import type { Client } from '../../../client/client-types.js'
+import type { Client } from '../../../published/client/client-types.js'
 import type { Agent, Command, Skill, Tool } from '../../../protocol/resource/resource.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { printable } from '../../../protocol/text/visible-text.js'

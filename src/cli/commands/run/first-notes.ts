@@ -1,5 +1,5 @@
 /** What is said before the first prompt of a session: what runs unasked, once for a directory, mistakes that change that, and packages that do not serve. */
-import type { Client } from '../../../client/client-types.js'
+import type { Client } from '../../../published/client/client-types.js'
 import type { PackageLifecycleInfo } from '../../../protocol/plugin/plugin.js'
 import { troubleOf } from '../plugin/state-words.js'
 import { ruleWords } from '../resource/rules-text.js'

@@ -1,5 +1,5 @@
 /** The model that is meant: `provider/model`, or a bare id that only one provider has. */
-import type { Client } from '../../../client/client-types.js'
+import type { Client } from '../../../published/client/client-types.js'
 import { SvcError } from '../../../protocol/errors.js'
 import type { UserModel } from '../../../protocol/message/message.js'
 import { meant } from '../../line/nearest.js'

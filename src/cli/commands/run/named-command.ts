@@ -1,5 +1,5 @@
 /** A prompt that begins with `/name`: the server runs that command, and takes a name it does not know for text. */
-import type { Client } from '../../../client/client-types.js'
+import type { Client } from '../../../published/client/client-types.js'
 import { meant } from '../../line/nearest.js'
 
 /** What to say before it is sent: that no command has this name; undefined when there is nothing to say. */

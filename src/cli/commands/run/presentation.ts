@@ -1,5 +1,5 @@
 /** What a person sees of a prompt as it goes: the answer on standard output, everything about it beside. */
-import type { PromptEvent } from '../../../client/client-types.js'
+import type { PromptEvent } from '../../../published/client/client-types.js'
 import type { Terminal } from '../../terminal/terminal.js'
 import { createAnswerText } from './answer-text.js'
 import { createProgress, type ProgressOptions } from './progress.js'

@@ -1,5 +1,5 @@
 /** What is told beside the answer: on a screen as it happens, elsewhere a line for what matters. */
-import type { PromptEvent } from '../../../client/client-types.js'
+import type { PromptEvent } from '../../../published/client/client-types.js'
 import type { ToolPart } from '../../../protocol/message/message.js'
 import { printable } from '../../../protocol/text/visible-text.js'
 import { type Line, span, wrap } from '../../terminal/span.js'

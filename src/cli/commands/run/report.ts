@@ -1,5 +1,5 @@
 /** What became of one prompt, as one record for programs. The fields stay. */
-import type { PromptEnd, PromptOptions } from '../../../client/client-types.js'
+import type { PromptEnd, PromptOptions } from '../../../published/client/client-types.js'
 import type { AssistantInfo } from '../../../protocol/message/message.js'
 import type { Refusal } from '../../../protocol/interaction/refusal.js'
 

@@ -1,6 +1,6 @@
 /** `svc run`: one prompt, its answer as it comes, and the end. */
 import { writeFileSync } from 'node:fs'
-import type { Client, PromptEnd } from '../../../client/client-types.js'
+import type { Client, PromptEnd } from '../../../published/client/client-types.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { PromptRequest } from '../../../protocol/message/message.js'
 import type { Session } from '../../../protocol/session/session.js'

@@ -1,5 +1,5 @@
 /** Prompts that an abort has taken from the queue of a session: what they said is given back to whoever aborted. */
-import type { PromptOptions } from '../../../client/client-types.js'
+import type { PromptOptions } from '../../../published/client/client-types.js'
 
 type SeenEvent = Parameters<NonNullable<PromptOptions['onEvent']>>[0]
 

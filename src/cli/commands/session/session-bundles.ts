@@ -2,7 +2,7 @@
 import { open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeStream } from 'node:stream/web'
-import type { Client } from '../../../client/client-types.js'
+import type { Client } from '../../../published/client/client-types.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { escapedJson } from '../../../protocol/text/visible-text.js'
 import { bundleRoutes, type ExportSessionsRequest, workspaceRootOf } from '../../../protocol/session/bundle.js'

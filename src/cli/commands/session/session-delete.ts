@@ -1,5 +1,5 @@
 /** `svc session delete`: a conversation and its children are gone for good. */
-import type { Client } from '../../../client/client-types.js'
+import type { Client } from '../../../published/client/client-types.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { printable } from '../../../protocol/text/visible-text.js'
 import { askPerson, isAttended, jsonText, writeError, writeOut } from '../../terminal/output.js'

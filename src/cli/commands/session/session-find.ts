@@ -1,6 +1,6 @@
 /** Finding a session; what is not there is answered with what is. */
-import type { Client } from '../../../client/client-types.js'
-import { SvcClientError } from '../../../client/client.js'
+import type { Client } from '../../../published/client/client-types.js'
+import { SvcClientError } from '../../../published/client/client.js'
 import { SvcError } from '../../../protocol/errors.js'
 import type { Session } from '../../../protocol/session/session.js'
 import { nearest } from '../../../protocol/text/nearest.js'

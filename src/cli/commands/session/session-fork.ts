@@ -1,5 +1,5 @@
 /** `svc session fork`: a copy of a conversation, to go on another way. */
-import type { Client } from '../../../client/client-types.js'
+import type { Client } from '../../../published/client/client-types.js'
 import { jsonText, writeOut } from '../../terminal/output.js'
 import type { ForkOptions } from './session-arguments.js'
 import { findSession } from './session-find.js'

@@ -1,5 +1,5 @@
 /** `svc session list`: the conversations of a directory, the latest first. */
-import type { Client } from '../../../client/client-types.js'
+import type { Client } from '../../../published/client/client-types.js'
 import { printable } from '../../../protocol/text/visible-text.js'
 import { directoryOn } from '../../directory.js'
 import { jsonText, writeOut } from '../../terminal/output.js'

@@ -1,5 +1,5 @@
 /** What a session waits for: answers, and prompts that have their turn later. */
-import type { Client } from '../../../client/client-types.js'
+import type { Client } from '../../../published/client/client-types.js'
 
 export interface Pending {
   readonly type: 'permission' | 'question' | 'prompt'

@@ -1,5 +1,5 @@
 /** `svc session release`: gives prompts their turn that wait for a person, as those do that came with a bundle. */
-import type { Client } from '../../../client/client-types.js'
+import type { Client } from '../../../published/client/client-types.js'
 import type { Connection } from '../../connection.js'
 import { createAnswers } from '../../answers/answers.js'
 import { createTerminal } from '../../terminal/terminal.js'

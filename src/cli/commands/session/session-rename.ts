@@ -1,5 +1,5 @@
 /** `svc session rename`: another title. */
-import type { Client } from '../../../client/client-types.js'
+import type { Client } from '../../../published/client/client-types.js'
 import { printable } from '../../../protocol/text/visible-text.js'
 import { jsonText, writeOut } from '../../terminal/output.js'
 import type { RenameOptions } from './session-arguments.js'

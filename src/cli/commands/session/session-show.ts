@@ -1,5 +1,5 @@
 /** `svc session show`: one conversation: what it is, what it waits for, and what was said last. */
-import type { Client } from '../../../client/client-types.js'
+import type { Client } from '../../../published/client/client-types.js'
 import type { Message } from '../../../protocol/message/message.js'
 import { printable } from '../../../protocol/text/visible-text.js'
 import { jsonText, writeOut } from '../../terminal/output.js'

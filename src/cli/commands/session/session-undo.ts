@@ -1,5 +1,5 @@
 /** `svc session undo` and `redo`: turns are taken back, or brought back, with what they changed on disk. */
-import type { Client } from '../../../client/client-types.js'
+import type { Client } from '../../../published/client/client-types.js'
 import { printable } from '../../../protocol/text/visible-text.js'
 import { jsonText, writeOut } from '../../terminal/output.js'
 import type { UndoOptions } from './session-arguments.js'

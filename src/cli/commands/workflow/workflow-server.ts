@@ -1,6 +1,6 @@
 /** The running server that `svc workflow` talks to. */
 import { SvcError } from '../../../protocol/errors.js'
-import type { Client } from '../../../client/client-types.js'
+import type { Client } from '../../../published/client/client-types.js'
 import { connectTo } from '../../connection.js'
 import { existingDirectory } from '../../directory.js'
 import { localServer } from '../plugin/plugin-server.js'

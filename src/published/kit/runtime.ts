@@ -1,0 +1,247 @@
+/**
+ * A plugin at work: frames in, frames out (plugin-protocol §4, §11). Knows neither processes nor pipes.
+ *
+ * I1 Every request with an id gets one reply, also one that is not understood.
+ * I2 Cancellations, `shutdown` and answers of the host act the moment they arrive, however much is under way.
+ * I3 At most `LIMITS.plugins.pendingCalls` calls are under way; further ones are refused with an error.
+ * I4 Events are handled one at a time, in order; at most `LIMITS.plugins.eventQueue` wait. A handler that answers no
+ *    promise has heard of every event before the call that follows them.
+ * I5 After the end every signal is aborted and nothing more is sent.
+ */
+import { LIMITS } from '../../protocol/limits.js'
+import type { GenerationRequest, PluginEvent, RouteRequest } from '../../protocol/plugin/plugin-requests.js'
+import { encodeFrame, errorText, errorTrace, isRecord, PROTOCOL, recordOf } from './frames.js'
+import { createHost } from './host.js'
+import type { AnyRecord, CallContext, Owner, PluginClient } from './host-types.js'
+import { methodFor, providerOf } from './methods.js'
+import { offerOf } from './offer.js'
+import type { Plugin } from './plugin-types.js'
+import { createReverseCalls } from './reverse-calls.js'
+import { createStreams } from './streams.js'
+
+export interface Wire {
+  /** Takes one frame as a line without its end; resolves when the next one may come. */
+  send(line: string): Promise<void>
+  /** For people: standard error. */
+  note(text: string): void
+  readonly client?: PluginClient
+  /** The plugin has ended; everything it had to say was given to `send`. */
+  ended(): void
+}
+
+export interface PluginRuntime {
+  /** One parsed frame of the host. Never throws. */
+  accept(frame: unknown): void
+  /** Ends the plugin, as `shutdown` does. Idempotent. */
+  end(): void
+  /** Resolves when no call and no event is under way. */
+  settled(): Promise<void>
+}
+
+interface Outcome {
+  readonly result: unknown
+  /** What goes on after the reply. */
+  readonly afterwards?: () => Promise<void>
+}
+
+export function createRuntime(plugin: Plugin, wire: Wire): PluginRuntime {
+  const calls = new Map<number, AbortController>()
+  const life = new AbortController()
+  const tasks = new Set<Promise<void>>()
+  let owner: Owner | undefined
+  let isReady = false
+  const waitingEvents: AnyRecord[] = []
+  let isHandling = false
+
+  const reverse = createReverseCalls(() => owner, sendLine)
+  const host = createHost(reverse.request)
+  const streams = createStreams({ owner: () => owner, send, note: (text) => wire.note(text) })
+
+  return {
+    accept,
+    end,
+    async settled() {
+      while (tasks.size > 0) await Promise.all(tasks)
+    },
+  }
+
+  function accept(frame: unknown): void {
+    if (life.signal.aborted) return
+    if (!isRecord(frame)) return wire.note('a line that is no frame was skipped')
+    if (typeof frame['method'] !== 'string') return reverse.answered(frame)
+    const { id, method } = frame
+    const params = recordOf(frame['params'])
+    const requestId = typeof id === 'number' ? id : undefined
+    switch (method) {
+      case '$/cancel':
+        return calls.get(Number(params['id']))?.abort(new Error('the call was cancelled'))
+      case '$/cancelStream':
+        return streams.cancel(params)
+      case 'shutdown':
+        return track(shutdown(requestId))
+      case 'event':
+        return acceptEvent(params)
+      case 'route.websocket.message':
+        return track(acceptMessage(params, requestId))
+      default:
+        if (requestId !== undefined) track(answer(requestId, method, params))
+    }
+  }
+
+  /** Ends once the reply has been taken. */
+  async function shutdown(id: number | undefined): Promise<void> {
+    if (id !== undefined) await send({ id, result: {} }).catch(() => undefined)
+    end()
+  }
+
+  function end(): void {
+    if (life.signal.aborted) return
+    life.abort(new Error('the plugin is shut down')) // I5
+    for (const call of calls.values()) call.abort(life.signal.reason)
+    streams.cancelAll()
+    reverse.end('the plugin is shut down')
+    wire.ended()
+  }
+
+  async function answer(id: number, method: string, params: AnyRecord): Promise<void> {
+    if (calls.size >= LIMITS.plugins.pendingCalls) return reply(id, { error: `more than ${LIMITS.plugins.pendingCalls} calls at once` }) // I3
+    const controller = new AbortController()
+    calls.set(id, controller)
+    const outcome = await perform(method, params, { host, signal: controller.signal }).catch((error: unknown) => {
+      if (!controller.signal.aborted) wire.note(`${calledName(method, params)} failed: ${errorTrace(error)}`)
+      return { error: errorText(error) }
+    })
+    calls.delete(id)
+    if ('error' in outcome) return reply(id, { error: outcome.error })
+    await reply(id, { result: outcome.result ?? null })
+    if (outcome.afterwards !== undefined) void outcome.afterwards()
+  }
+
+  async function perform(method: string, params: AnyRecord, context: CallContext): Promise<Outcome> {
+    if (method === 'initialize') return { result: await initialize(params) }
+    if (!isReady) throw new Error(`${method} came before initialize`)
+    if (method === 'provider.stream') return openGeneration(params, context)
+    if (method === 'route.websocket.open') return openSocket(params, context)
+    const perform = methodFor(method)
+    if (perform === undefined) throw new Error(`unknown method ${method}`)
+    return { result: await perform({ plugin, params, context, client: wire.client }) }
+  }
+
+  async function initialize(params: AnyRecord): Promise<AnyRecord> {
+    if (owner !== undefined) throw new Error('initialize came twice')
+    if (params['protocol'] !== PROTOCOL) throw new Error(`this plugin speaks ${PROTOCOL}, not ${String(params['protocol'])}`)
+    owner = (params['owner'] ?? { pluginId: params['pluginId'], instanceId: params['instanceId'] }) as Owner
+    const offer = offerOf(plugin)
+    await plugin.initialize?.({
+      ...owner,
+      directory: String(params['directory']),
+      config: params['config'] ?? {},
+      host,
+      ...(wire.client === undefined ? {} : { client: wire.client }),
+    })
+    isReady = true
+    return offer
+  }
+
+  async function openGeneration(params: AnyRecord, { signal: opening }: CallContext) {
+    const stream = streams.open(params, opening)
+    try {
+      const provider = providerOf(plugin, params)
+      const items = await provider.stream(params['request'] as GenerationRequest, { host, signal: stream.signal })
+      return { result: {}, afterwards: () => stream.pump(items) }
+    } catch (error) {
+      stream.abandon()
+      throw error
+    }
+  }
+
+  async function openSocket(params: AnyRecord, { signal: opening }: CallContext) {
+    const stream = streams.open(params, opening)
+    try {
+      const route = plugin.websocketRoutes?.find(({ descriptor }) => descriptor.id === params['routeId'])
+      if (route === undefined) throw new Error(`unknown route ${String(params['routeId'])}`)
+      const session = await route.open(params['request'] as RouteRequest, { host, signal: stream.signal })
+      stream.attach(session)
+      stream.signal.throwIfAborted()
+      return { result: {}, afterwards: () => stream.pump(session.outbound) }
+    } catch (error) {
+      stream.abandon()
+      throw error
+    }
+  }
+
+  async function acceptMessage(params: AnyRecord, id: number | undefined): Promise<void> {
+    try {
+      await streams.message(params)
+      if (id !== undefined) await reply(id, { result: {} })
+    } catch (error) {
+      if (id === undefined) wire.note(`a message for a socket failed: ${errorText(error)}`)
+      else await reply(id, { error: errorText(error) })
+    }
+  }
+
+  function acceptEvent(params: AnyRecord): void {
+    if (!isReady) return
+    if (waitingEvents.length >= LIMITS.plugins.eventQueue)
+      return wire.note(`the event ${String(params['type'])} was dropped: too many wait`) // I4
+    waitingEvents.push(params)
+    if (!isHandling) track(handleEvents())
+  }
+
+  /** Waits for promises alone, so that what needs none is done when this returns. */
+  async function handleEvents(): Promise<void> {
+    isHandling = true
+    for (let event = waitingEvents.shift(); event !== undefined; event = waitingEvents.shift()) {
+      try {
+        for (const handle of handlersOf(event)) {
+          const handled = handle()
+          if (isPromise(handled)) await handled
+        }
+      } catch (error) {
+        wire.note(`the handler of ${String(event['type'])} failed: ${errorTrace(error)}`)
+      }
+    }
+    isHandling = false
+  }
+
+  function handlersOf(event: AnyRecord): readonly (() => unknown)[] {
+    const context = { host, signal: life.signal }
+    const { namespaces = [], handler } = plugin.events ?? {}
+    const isWanted = namespaces.some((prefix) => String(event['type']).startsWith(prefix))
+    return [
+      () => (isWanted ? handler?.call(plugin.events, event as unknown as PluginEvent, context) : undefined),
+      () => plugin.hooks?.['event']?.(event, null, context),
+    ]
+  }
+
+  async function reply(id: number, outcome: AnyRecord): Promise<void> {
+    try {
+      await send({ id, ...outcome })
+    } catch (error) {
+      await send({ id, error: errorText(error).slice(0, 1000) }).catch(() => undefined) // I1
+    }
+  }
+
+  async function send(frame: AnyRecord): Promise<void> {
+    await sendLine(encodeFrame(frame))
+  }
+
+  async function sendLine(line: string): Promise<void> {
+    if (!life.signal.aborted) await wire.send(line)
+  }
+
+  function track(task: Promise<void>): void {
+    tasks.add(task)
+    void task.finally(() => tasks.delete(task))
+  }
+}
+
+function isPromise(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value
+}
+
+/** What was called, for the log: `tool.invoke hello`. */
+function calledName(method: string, params: AnyRecord): string {
+  const named = [params['tool'], params['hook'], params['routeId'], params['serviceId']].find((each) => typeof each === 'string')
+  return typeof named === 'string' ? `${method} ${named}` : method
+}

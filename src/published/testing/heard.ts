@@ -1,0 +1,55 @@
+/** Everything a runtime publishes, as somebody hears it who listens from the start. */
+import type { EventSubscription, FrameSink, Runtime } from '../../ports/facades.js'
+import { TRUSTED_CALLER } from '../../protocol/caller.js'
+import { LIMITS } from '../../protocol/limits.js'
+
+export interface SeenEvent {
+  readonly id: string
+  readonly sequence: number
+  readonly type: string
+  readonly timestamp: number
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly data: Readonly<Record<string, any>>
+}
+
+export interface Heard {
+  readonly events: readonly SeenEvent[]
+  /** Closed, nobody listens any more. */
+  readonly subscription: EventSubscription
+  /** Calls `listener` with every event from now on; answers the function that ends it. */
+  listen(listener: (event: SeenEvent) => void): () => void
+}
+
+export function hear(runtime: Runtime): Heard {
+  const events: SeenEvent[] = []
+  const listeners = new Set<(event: SeenEvent) => void>()
+  const see = (event: SeenEvent) => {
+    events.push(event)
+    for (const listener of listeners) listener(event)
+  }
+  const query = { after: undefined, tail: true, limit: 1000, sessionId: undefined }
+  return {
+    events,
+    subscription: runtime.events.subscribe(TRUSTED_CALLER, query, collect(see)),
+    listen(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+  }
+}
+
+/** A sink that reads its own frames back. */
+function collect(see: (event: SeenEvent) => void): FrameSink {
+  return {
+    write(frame) {
+      for (const record of new TextDecoder().decode(frame).split('\n\n')) {
+        const data = record.split('\n').find((line) => line.startsWith('data: '))
+        if (data !== undefined) see(JSON.parse(data.slice(6)) as SeenEvent)
+      }
+    },
+    room: () => LIMITS.events.replayPageBytes,
+    pending: () => 0,
+    drained: () => Promise.resolve(),
+    end: () => undefined,
+  }
+}

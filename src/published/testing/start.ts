@@ -1,0 +1,187 @@
+/**
+ * A runtime in memory, with every built-in plugin, under the hands of a test.
+ *
+ * I1 Nothing outside of the test moves it: its clock stands still, its model, tools and programs are played, watchers hear of
+ *    writes from the files themselves, and there is no network.
+ * I2 However it ends, nothing of it stays: timers, waits, files.
+ */
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, isAbsolute, join, relative } from 'node:path'
+import { createNodeFiles } from '../../platform/node/files/node-files.js'
+import { TRUSTED_CALLER } from '../../protocol/caller.js'
+import type { WorkflowCatalog, WorkflowHistory, WorkflowProjection, WorkflowRun } from '../../protocol/workflow/workflow.js'
+import { builtInPlugins } from '../../server/built-ins.js'
+import { pluginPrograms } from '../../server/plugin-programs.js'
+import { VERSION } from '../../server/version.js'
+import { watchActors } from './actors.js'
+import { begin } from './begin.js'
+import { createFakeClock } from './world/clock.js'
+import { createFakeEffects } from './world/effects.js'
+import { type KnownFiles, knowFiles } from './world/files.js'
+import { createTestJournal } from './journal.js'
+import { playModel } from './model.js'
+import { playPlugins } from './played-plugin.js'
+import type { Instant, OperationArguments, StartTestRuntime, TestClock, TestRuntime, TestWorkflows } from './runtime-types.js'
+import { createTestInteractions, createTestSessions } from './sessions.js'
+import { playedPlugin } from './steps.js'
+import { playTools } from './tools.js'
+import { createWaits } from './waits.js'
+import { isRecord } from '../../protocol/text/json.js'
+
+const MAX_FILE = 16 * 1024 * 1024
+
+export const startRuntime: StartTestRuntime = async (options = {}) => {
+  const { at = '2026-01-05T12:00:00Z', zone = 'UTC', tools = [], waitMs = 5000 } = options
+  const files = knowFiles(createNodeFiles())
+  const fake = createFakeClock(instantOf(at), () => files.settle())
+  const effects = createFakeEffects({ clock: fake, files })
+  const directory = effects.paths.cwd
+  try {
+    for (const [path, text] of Object.entries(options.files ?? {})) writeNow(within(directory, path), text)
+    const waits = createWaits(waitMs, () =>
+      fake.nextTimer === undefined ? '' : `The clock stands still; its next timer is due in ${fake.nextTimer} ms.`,
+    )
+    const played = playModel()
+    const playedTools = playTools(tools, waits)
+    const plugin = playedPlugin({ next: (request) => played.next(request), tools: () => playedTools.contributions })
+    const begun = await begin({
+      effects,
+      plugins: [plugin, ...(await builtInPlugins(effects.env, () => zone))],
+      config: options.config,
+      programs: pluginPrograms(),
+      version: VERSION,
+    })
+    const { runtime } = begun.running
+    const watched = watchActors(begun.running, effects, waits, VERSION)
+    const configure = configurer(effects.paths.config, files, async () => {
+      await runtime.configs.load(directory, { fresh: true })
+      await runtime.plugins.lifecycle(directory)
+    })
+    const call = (operationId: string, { params = {}, query = {}, body }: OperationArguments = {}) =>
+      runtime.plugins.call(operationId, {
+        caller: TRUSTED_CALLER,
+        directory,
+        params,
+        query,
+        headers: {},
+        body,
+        signal: new AbortController().signal,
+      })
+
+    let stopped: Promise<void> | undefined
+    async function stop(): Promise<void> {
+      waits.endAll()
+      try {
+        await begun.stop()
+      } finally {
+        watched.stop()
+        rmSync(effects.root, { recursive: true, force: true })
+      }
+    }
+
+    const svc: TestRuntime = {
+      directory,
+      clock: clockOf(fake, files),
+      files: {
+        write: (path, text) => files.writeAtomic(within(directory, path), text),
+        read: async (path) => new TextDecoder().decode(await files.read(within(directory, path), MAX_FILE)),
+        remove: (path) => files.remove(within(directory, path)),
+      },
+      programs: {
+        answer: (play) => effects.processes.script(play),
+        get runs() {
+          return effects.processes.calls
+        },
+      },
+      model: played.model,
+      sessions: createTestSessions({ runtime, directory, played, waits }),
+      interactions: createTestInteractions(runtime),
+      workflows: workflowsOf(call),
+      journal: createTestJournal(begun.heard, waits),
+      actors: watched.actors,
+      state: watched.state,
+      send: watched.send,
+      trace: watched.trace,
+      playPlugin: playPlugins({ effects, runtime, configure, settle: () => files.settle() }),
+      get logs() {
+        return effects.logs.filter(({ level }) => level === 'warn' || level === 'error')
+      },
+      tool: (id) => playedTools.tool(id),
+      configure,
+      call,
+      stop: () => (stopped ??= stop()),
+      [Symbol.asyncDispose]: () => svc.stop(),
+    }
+    // From now on workflow files of the workspace are followed, as after its first session.
+    await svc.workflows.list()
+    await fake.advanceAsync(0)
+    return svc
+  } catch (error) {
+    rmSync(effects.root, { recursive: true, force: true })
+    throw error
+  }
+}
+
+function clockOf(fake: ReturnType<typeof createFakeClock>, files: KnownFiles): TestClock {
+  return {
+    get now() {
+      return fake.now()
+    },
+    advance(ms) {
+      if (!(ms >= 0)) throw new Error(`time passes forward: advance(${ms}) is not possible`)
+      return fake.advanceAsync(ms)
+    },
+    advanceTo(instant) {
+      const ms = instantOf(instant) - fake.now()
+      if (ms < 0) throw new Error(`${new Date(instantOf(instant)).toISOString()} is past: it is ${new Date(fake.now()).toISOString()}`)
+      return fake.advanceAsync(ms)
+    },
+    stepWall: (ms) => fake.stepWall(ms),
+    settle: () => files.settle(),
+  }
+}
+
+function workflowsOf(call: TestRuntime['call']): TestWorkflows {
+  const named = (operation: string, id?: string) =>
+    call(`v2.plugins.workflows.${operation}`, { params: id === undefined ? {} : { workflow_id: id } })
+  return {
+    list: async () => (await named('list')) as WorkflowCatalog,
+    runs: async (id) => ((await named('history', id)) as WorkflowHistory).runs,
+    run: async (id) => (await named('run', id)) as WorkflowRun,
+    activate: async (id) => (await named('activate', id)) as WorkflowProjection,
+    pause: async (id) => (await named('pause', id)) as WorkflowProjection,
+  }
+}
+
+function configurer(directory: string, files: KnownFiles, takeEffect: () => Promise<void>): TestRuntime['configure'] {
+  const path = join(directory, 'config.json')
+  return async (change) => {
+    const before: unknown = JSON.parse(readFileSync(path, 'utf8'))
+    await files.writeAtomic(path, JSON.stringify(merged(before, change)))
+    await takeEffect()
+  }
+}
+
+function merged(before: unknown, change: unknown): unknown {
+  if (!isRecord(before) || !isRecord(change)) return change
+  return { ...before, ...Object.fromEntries(Object.entries(change).map(([key, value]) => [key, merged(before[key], value)])) }
+}
+
+function instantOf(instant: Instant): number {
+  const ms = typeof instant === 'string' ? Date.parse(instant) : Number(instant)
+  if (Number.isNaN(ms)) throw new Error(`"${String(instant)}" is no instant; write one such as 2026-10-25T00:30:00Z`)
+  return ms
+}
+
+function within(directory: string, path: string): string {
+  const whole = join(directory, path)
+  if (isAbsolute(path) || relative(directory, whole).startsWith('..')) {
+    throw new Error(`"${path}" is not in the workspace; paths of files are relative to it`)
+  }
+  return whole
+}
+
+function writeNow(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, text)
+}

@@ -1,0 +1,83 @@
+import type { Clock } from '../../../ports/effects.js'
+
+export interface FakeClock extends Clock {
+  /** Fires every timer due within `ms`, in order, at its own time; then both clocks stand `ms` later. */
+  advance(ms: number): void
+  /** As `advance`, letting promises settle before, between and after the timers. */
+  advanceAsync(ms: number): Promise<void>
+  /** Steps the wall clock alone, as an operator or a suspend does. */
+  stepWall(ms: number): void
+  readonly pendingTimers: number
+  /** Milliseconds until the next timer is due; undefined when there is none. */
+  readonly nextTimer: number | undefined
+}
+
+interface Timer {
+  readonly at: number
+  readonly order: number
+  readonly run: () => void
+}
+
+/**
+ * A clock that stands still until told; `startMs` is its wall time, its monotonic time starts at 0. `settle` is how
+ * `advanceAsync` lets what is under way proceed.
+ */
+export function createFakeClock(startMs = Date.UTC(2026, 0, 5, 12), settle: () => Promise<void> = afterTurns): FakeClock {
+  let monotonic = 0
+  let offset = startMs
+  let order = 0
+  const timers = new Set<Timer>()
+
+  const fireNext = (until: number): boolean => {
+    let next: Timer | undefined
+    for (const timer of timers) {
+      if (timer.at > until) continue
+      if (next === undefined || timer.at < next.at || (timer.at === next.at && timer.order < next.order)) next = timer
+    }
+    if (next === undefined) return false
+    timers.delete(next)
+    monotonic = Math.max(monotonic, next.at)
+    next.run()
+    return true
+  }
+
+  return {
+    now: () => Math.floor(offset + monotonic),
+    monotonic: () => monotonic,
+    setTimeout(run, ms) {
+      const timer = { at: monotonic + Math.max(0, ms), order: order++, run }
+      timers.add(timer)
+      return timer
+    },
+    clearTimeout(handle) {
+      for (const timer of timers) if (timer === handle) timers.delete(timer)
+    },
+    advance(ms) {
+      const until = monotonic + ms
+      while (fireNext(until));
+      monotonic = until
+    },
+    async advanceAsync(ms) {
+      const until = monotonic + ms
+      await settle()
+      while (fireNext(until)) await settle()
+      monotonic = until
+      await settle()
+    },
+    stepWall(ms) {
+      offset += ms
+    },
+    get pendingTimers() {
+      return timers.size
+    },
+    get nextTimer() {
+      const due = [...timers].map(({ at }) => at - monotonic)
+      return due.length === 0 ? undefined : Math.min(...due)
+    },
+  }
+}
+
+/** Lets everything that is already able to proceed do so, I/O callbacks included. */
+async function afterTurns(): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) await new Promise<void>((resolve) => setImmediate(resolve))
+}

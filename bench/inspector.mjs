@@ -37,7 +37,7 @@ try {
 
 /** Sources and test programs as one module: this file is no TypeScript. */
 async function load() {
-  const tests = ['test/e2e/place', 'test/e2e/server', 'test/e2e/browser', 'test/fixtures/model-server']
+  const tests = ['test/e2e/server/place', 'test/e2e/server/server', 'test/e2e/server/browser', 'test/fixtures/model-server']
   const contents = tests.map((name) => `export * from ${JSON.stringify(`./${name}.ts`)}`).join('\n')
   const outfile = join(work, 'parts.mjs')
   const shared = { bundle: true, platform: 'node', format: 'esm', packages: 'external', logLevel: 'error' }

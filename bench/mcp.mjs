@@ -35,7 +35,7 @@ try {
 /** Sources and test programs as one module: this file is no TypeScript. */
 async function load() {
   const sources = ['src/platform/node/node-effects', 'src/plugins/mcp/mcp.plugin']
-  const tests = ['test/e2e/place', 'test/e2e/server', 'test/fixtures/model-server', 'test/fakes/doors']
+  const tests = ['test/e2e/server/place', 'test/e2e/server/server', 'test/fixtures/model-server', 'test/fakes/doors']
   const contents = [...sources, ...tests].map((name) => `export * from ${JSON.stringify(`./${name}.ts`)}`).join('\n')
   const outfile = join(work, 'parts.mjs')
   const shared = { bundle: true, platform: 'node', format: 'esm', packages: 'external', logLevel: 'error' }

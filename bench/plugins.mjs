@@ -35,7 +35,7 @@ async function load() {
     'src/actors/plugin/process/process-spec',
     'src/actors/plugin/process/lua',
   ]
-  const tests = ['test/e2e/place', 'test/e2e/server', 'test/e2e/processes', 'test/fixtures/model-server']
+  const tests = ['test/e2e/server/place', 'test/e2e/server/server', 'test/e2e/server/processes', 'test/fixtures/model-server']
   const contents = [...sources, ...tests].map((name) => `export * from ${JSON.stringify(`./${name}.ts`)}`).join('\n')
   const outfile = join(work, 'parts.mjs')
   const shared = { bundle: true, platform: 'node', format: 'esm', packages: 'external', logLevel: 'error' }

@@ -75,9 +75,9 @@ test('no test asserts how long something took: a machine may be busy', () => {
     'campaigns/delegation-kills/delegation-kills.test.ts',
     'campaigns/goal-kills/goal-kills.test.ts',
     // Asks until an answer is right.
-    'e2e/plugin-contributions.test.ts',
+    'e2e/plugin/contributions.test.ts',
     // At least: a wait that is not cut short.
-    'sandbox/time-budgets.test.ts',
+    'programs/sandbox/time-budgets.test.ts',
   ])
 })
 

@@ -4,7 +4,7 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { makePlace } from '../e2e/place.js'
+import { makePlace } from '../e2e/server/place.js'
 import { finish, type ModelServer, reply, startModelServer, text } from '../fixtures/model-server.js'
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))

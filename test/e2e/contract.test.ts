@@ -5,8 +5,8 @@ import { type Contract, contractOf } from './contract/document.js'
 import { callRecording } from './contract/examples.js'
 import { VALID_CALLS } from './contract/valid-calls.js'
 import { asking, openWorld, PLUGIN, sessionOf, talked, type World } from './contract/world.js'
-import { approve, untilState } from './plugins.js'
-import { connect, createTerminal } from './terminals.js'
+import { approve, untilState } from './server/plugins.js'
+import { connect, createTerminal } from './terminal/terminals.js'
 
 let world: World
 let contract: Contract

@@ -5,14 +5,24 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { whyNoBubblewrap } from './bubblewrap.js'
-import { type Block, blocksOf, headingsOf, indentedCommands, inlineCalls, linksOf, openTerminal, proseOf, ROOT } from './documents.js'
-import { installPackage } from './installed.js'
+import { whyNoBubblewrap } from './server/bubblewrap.js'
+import {
+  type Block,
+  blocksOf,
+  headingsOf,
+  indentedCommands,
+  inlineCalls,
+  linksOf,
+  openTerminal,
+  proseOf,
+  ROOT,
+} from './server/documents.js'
+import { installPackage } from './server/installed.js'
 import snapshot from '../../src/actors/provider/catalog/snapshot.json' with { type: 'json' }
 import { PAGES } from '../../src/cli/help/pages.js'
 import { isInstalled, lacking } from '../fakes/machine.js'
-import { makePlace } from './place.js'
-import { openScene, type Scene, type Server } from './server.js'
+import { makePlace } from './server/place.js'
+import { openScene, type Scene, type Server } from './server/server.js'
 
 const DOCUMENTS = [
   'README.md',
@@ -23,9 +33,9 @@ const DOCUMENTS = [
 
 /** Guides with a test that runs all of them. */
 const FOLLOWED_ELSEWHERE: Readonly<Record<string, string>> = {
-  'docs/plugins.md': 'plugin-guide.test.ts',
-  'docs/client.md': 'client-guide.test.ts',
-  'docs/testing.md': 'testing-guide.test.ts',
+  'docs/plugins.md': 'plugin/guide.test.ts',
+  'docs/client.md': 'published/client-guide.test.ts',
+  'docs/testing.md': 'published/testing-guide.test.ts',
   'docs/providers.md': '../cli/program-auth.test.ts',
 }
 

@@ -16,8 +16,8 @@ import { searchService, websearchTool } from '../../src/plugins/web/websearch.js
 import type { ToolContext } from '../../src/ports/plugin.js'
 import { noDoors } from '../fakes/doors.js'
 import { createFakeEffects } from '../fakes/effects.js'
-import { contributionOf } from './model-protocols-setup.js'
-import { REQUEST, settings } from './openai-compatible-setup.js'
+import { contributionOf } from './providers/model-protocols-setup.js'
+import { REQUEST, settings } from './providers/openai-compatible/setup.js'
 
 const ANSWER = JSON.stringify({
   results: [],

@@ -9,8 +9,8 @@ import { createNodeProcesses } from '../../src/platform/node/process/processes.j
 import type { NativeHost } from '../../src/ports/plugin.js'
 import { isDenied, lineNames, lineText, mayStart, stateOf } from '../../src/machines/acceptance/standing.js'
 import type { PermissionAction } from '../../src/protocol/interaction/interaction.js'
-import { createWorkspace } from './files-fixture.js'
-import { openLsp, scripted } from './lsp-fixture.js'
+import { createWorkspace } from './files/fixture.js'
+import { openLsp, scripted } from './lsp/fixture.js'
 
 /** What stands for the sandbox: the same line, told to a list. */
 function sandboxed(wrapped: string[], missing?: string): NativeHost['sandbox'] {

@@ -1,6 +1,6 @@
 /**
  * Configuration as people write it, case by case: what the layers amount to, what is said of broken and hostile ones. What each key
- * does is seen from outside in `test/e2e/config-keys.test.ts`.
+ * does is seen from outside in `test/e2e/resource/config-keys.test.ts`.
  */
 import { chmodSync, mkdirSync, symlinkSync } from 'node:fs'
 import { dirname } from 'node:path'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ProviderError, type StreamPart } from '../../../src/ports/provider-adapter.js'
-import type { AnyEvent } from '../../e2e/stream.js'
-import { durable, rebuild, textOf } from '../../e2e/transcript.js'
+import type { AnyEvent } from '../../e2e/server/stream.js'
+import { durable, rebuild, textOf } from '../../e2e/server/transcript.js'
 import { type PlayedStep, type PlayedTool, says, startTestService, type TestService } from '../../fakes/service.js'
 
 const echo: PlayedTool = { id: 'echo', invoke: async ({ value }) => ({ title: 'Echo', output: `said ${value}` }) }

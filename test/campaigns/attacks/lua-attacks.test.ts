@@ -6,9 +6,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import type { ToolPart } from '../../../src/protocol/message/message.js'
-import { type Hostile, keepVigil, NEIGHBOUR, openWard, WARD, type Ward } from '../../e2e/hostile.js'
-import { makePlace } from '../../e2e/place.js'
-import { openScene, type Scene } from '../../e2e/server.js'
+import { type Hostile, keepVigil, NEIGHBOUR, openWard, WARD, type Ward } from '../../e2e/plugin/hostile.js'
+import { makePlace } from '../../e2e/server/place.js'
+import { openScene, type Scene } from '../../e2e/server/server.js'
 import { sample, SEED, WHOLE } from '../scale.js'
 
 const FOLDER = new URL('../../fixtures/lua-attacks/', import.meta.url)

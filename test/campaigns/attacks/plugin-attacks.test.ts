@@ -6,9 +6,9 @@ import { afterEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import type { ToolPart } from '../../../src/protocol/message/message.js'
 import { PLUGIN_ATTACKS, type PluginAttack } from '../../fixtures/plugin-attacks/table.js'
-import { type Hostile, keepVigil, NEIGHBOUR, openWard, WARD, type Ward } from '../../e2e/hostile.js'
-import { makePlace, type Place } from '../../e2e/place.js'
-import { openScene, type Scene, type Server } from '../../e2e/server.js'
+import { type Hostile, keepVigil, NEIGHBOUR, openWard, WARD, type Ward } from '../../e2e/plugin/hostile.js'
+import { makePlace, type Place } from '../../e2e/server/place.js'
+import { openScene, type Scene, type Server } from '../../e2e/server/server.js'
 import { sample, SEED, WHOLE } from '../scale.js'
 
 const FOLDER = fileURLToPath(new URL('../../fixtures/plugin-attacks', import.meta.url))

@@ -18,11 +18,11 @@ import {
   text,
   toolCall,
 } from '../../fixtures/model-server.js'
-import { makePlace, withModel } from '../../e2e/place.js'
-import { descendants, isRunning, type Process, untilNone } from '../../e2e/processes.js'
-import { openScene, type Scene, type Server } from '../../e2e/server.js'
-import type { AnyEvent, Received, Stream } from '../../e2e/stream.js'
-import { durable, rebuild, unfinished } from '../../e2e/transcript.js'
+import { makePlace, withModel } from '../../e2e/server/place.js'
+import { descendants, isRunning, type Process, untilNone } from '../../e2e/server/processes.js'
+import { openScene, type Scene, type Server } from '../../e2e/server/server.js'
+import type { AnyEvent, Received, Stream } from '../../e2e/server/stream.js'
+import { durable, rebuild, unfinished } from '../../e2e/server/transcript.js'
 import { SEED, times } from '../scale.js'
 import { PATIENCE } from '../../fakes/patience.js'
 

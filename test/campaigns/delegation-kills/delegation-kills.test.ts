@@ -10,9 +10,9 @@ import type { PermissionRequest } from '../../../src/protocol/interaction/intera
 import type { Message } from '../../../src/protocol/message/message.js'
 import type { SessionPage, SessionRuntimeSnapshot } from '../../../src/protocol/session/session.js'
 import type { SubagentTask } from '../../../src/protocol/session/subagent.js'
-import { makePlace, withModel } from '../../e2e/place.js'
-import { mentioning, untilNone } from '../../e2e/processes.js'
-import { openScene, type Scene, type Server } from '../../e2e/server.js'
+import { makePlace, withModel } from '../../e2e/server/place.js'
+import { mentioning, untilNone } from '../../e2e/server/processes.js'
+import { openScene, type Scene, type Server } from '../../e2e/server/server.js'
 import {
   finish,
   type ModelServer,

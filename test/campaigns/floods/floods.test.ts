@@ -4,7 +4,7 @@
  * was answered, and the longest time that the main thread took for itself: on a busy machine the second is the one to go by.
  */
 import { describe, expect, test } from 'vitest'
-import { longestStall, quantile, startProbe } from '../../e2e/probe.js'
+import { longestStall, quantile, startProbe } from '../../e2e/server/probe.js'
 import { ANSWERS, SAMPLED_ANSWERS } from './answers.js'
 import { COMMANDS, OUTPUTS, SAMPLED_COMMANDS } from './commands.js'
 import { PATCHES, PROMPTS, SAMPLED_PATCHES, SAMPLED_PROMPTS } from './documents.js'

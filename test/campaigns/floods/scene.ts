@@ -1,8 +1,8 @@
 /** A server that is being flooded, and what a flood may do: prompt it, play its model, answer what it asks. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { makePlace, type Place, withModel } from '../../e2e/place.js'
-import { TIMED } from '../../e2e/probe.js'
-import { openScene, type Server } from '../../e2e/server.js'
+import { makePlace, type Place, withModel } from '../../e2e/server/place.js'
+import { TIMED } from '../../e2e/server/probe.js'
+import { openScene, type Server } from '../../e2e/server/server.js'
 import { finish, type Reply, reply, startModelServer, text, toolCall } from '../../fixtures/model-server.js'
 
 /** How much of everything: a sample, or as much as the limits let through. */

@@ -5,9 +5,9 @@
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { makePlace } from '../../e2e/place.js'
-import { longestStall, TIMED } from '../../e2e/probe.js'
-import { openScene } from '../../e2e/server.js'
+import { makePlace } from '../../e2e/server/place.js'
+import { longestStall, TIMED } from '../../e2e/server/probe.js'
+import { openScene } from '../../e2e/server/server.js'
 import { histories, indexes } from '../../fixtures/hostile-repositories.js'
 import { openHostile } from './repositories.js'
 

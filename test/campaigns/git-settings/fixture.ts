@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Checkout, makeCheckout, temporary } from '../../actors/git/checkout.js'
+import { type Checkout, makeCheckout, temporary } from '../../platform/git/checkout.js'
 
 interface Trial {
   readonly directory: string

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { PROGRAM } from '../../e2e/server.js'
+import { PROGRAM } from '../../e2e/server/server.js'
 
 const MINUTE = 60_000
 const CLIENT = fileURLToPath(new URL('client.mjs', import.meta.url))

@@ -6,7 +6,7 @@ import type { FileView } from '../../../src/plugins/shell/words/place.js'
 import type { ShellScan } from '../../../src/plugins/shell/judge/scan.js'
 import { flattenPermissionConfig, judge } from '../../../src/machines/permission/permission.js'
 import { createFakeEffects } from '../../fakes/effects.js'
-import { scanner } from '../../plugins/shell-fixture.js'
+import { scanner } from '../../plugins/shell/fixture.js'
 import type { Place } from './place.js'
 
 const READERS =

@@ -9,8 +9,8 @@ import type { Session, SessionPage } from '../../../src/protocol/session/session
 import type { WorkflowHistory, WorkflowProjection, WorkflowRun } from '../../../src/protocol/workflow/workflow.js'
 import { Database } from '../../../src/store/disk/driver.js'
 import { finish, type ModelServer, reply, startModelServer, text } from '../../fixtures/model-server.js'
-import { makePlace, withModel } from '../../e2e/place.js'
-import { openScene, type Scene, type Server } from '../../e2e/server.js'
+import { makePlace, withModel } from '../../e2e/server/place.js'
+import { openScene, type Scene, type Server } from '../../e2e/server/server.js'
 import { SEED, times } from '../scale.js'
 import { PATIENCE } from '../../fakes/patience.js'
 

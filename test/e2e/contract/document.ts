@@ -1,6 +1,6 @@
 /** Judges what a running server answers and streams by the document it publishes, with a validator that is not ours. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import type { Answer, Server } from '../server.js'
+import type { Answer, Server } from '../server/server.js'
 
 const SSE = 'text/event-stream'
 

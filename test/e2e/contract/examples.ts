@@ -6,7 +6,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { API } from '../../../src/protocol/api.js'
-import type { Answer } from '../server.js'
+import type { Answer } from '../server/server.js'
 import type { Contract } from './document.js'
 import { callValidly } from './valid-calls.js'
 import type { World } from './world.js'

@@ -1,5 +1,5 @@
 /** One valid call of every operation on sessions and what belongs to them, with what has to be there before. */
-import type { Answer } from '../server.js'
+import type { Answer } from '../server/server.js'
 import { asking, sessionElsewhere, sessionOf, talked, type ValidCall, type World } from './world.js'
 
 /** On a session that has answered a prompt and is idle. */

@@ -1,7 +1,7 @@
 /** Operations that do not answer at once: streams of records, and terminals over a WebSocket. */
 import { WebSocket } from 'ws'
-import type { Answer } from '../server.js'
-import { addressOf, createTerminal, ticketFor } from '../terminals.js'
+import type { Answer } from '../server/server.js'
+import { addressOf, createTerminal, ticketFor } from '../terminal/terminals.js'
 import { TOKEN, type World } from './world.js'
 
 const DEADLINE = 3000

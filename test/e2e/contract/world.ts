@@ -14,10 +14,10 @@ import {
   text,
   toolCall,
 } from '../../fixtures/model-server.js'
-import { makePlace, withModel } from '../place.js'
-import { toolProgram, writePackage } from '../plugins.js'
-import { type Answer, openScene, type Scene, type Server } from '../server.js'
-import { type AnyEvent, openStream, type Stream } from '../stream.js'
+import { makePlace, withModel } from '../server/place.js'
+import { toolProgram, writePackage } from '../server/plugins.js'
+import { type Answer, openScene, type Scene, type Server } from '../server/server.js'
+import { type AnyEvent, openStream, type Stream } from '../server/stream.js'
 import { FORMATTER, SCRIPTED_LSP } from './lsp-calls.js'
 import { EVERYTHING, THEIRS } from './mcp-calls.js'
 import type { Contract } from './document.js'

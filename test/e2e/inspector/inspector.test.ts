@@ -1,0 +1,617 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Browser, FileChooser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { checkTrace } from '../../../src/published/testing/replay/check-trace.js'
+import { recordedActors, replay } from '../../../src/published/testing/replay/replay.js'
+import { readTrace } from '../../../src/protocol/system/trace-text.js'
+import { finish, type ModelServer, reply, startModelServer, text, toolCall } from '../../fixtures/model-server.js'
+import { CHROMIUM, IN_CHROMIUM, openPage, startBrowser, type Watched } from '../server/browser.js'
+import { pictureOf } from './picture.js'
+import { makePlace, withModel } from '../server/place.js'
+import { approve, lifecycleOf, toolProgram, untilState, writePackage } from '../server/plugins.js'
+import { openScene, PROGRAM, type Scene, type Server } from '../server/server.js'
+import { momentText, saveBeforeDue } from '../server/moments.js'
+
+const SECRET = 'the-quick-brown-secret'
+const ID = 'dev.example.greeter'
+const SHOTS = process.env['SVC_TEST_SCREENSHOTS']
+
+let browser: Browser
+let scene: Scene | undefined
+let model: ModelServer | undefined
+
+async function begin(
+  permission: object,
+  env: Readonly<Record<string, string>> = {},
+  flags: readonly string[] = [],
+  call = { name: 'write', input: { filePath: 'a.txt', content: SECRET } as object },
+): Promise<Server> {
+  model = await startModelServer((request) =>
+    request.body?.messages.at(-1)?.role === 'tool' || request.body?.tools === undefined
+      ? reply(text('Done.'), finish('stop'))
+      : reply(toolCall({ id: `c${request.index}`, ...call }), finish('tool_calls')),
+  )
+  scene = openScene(makePlace())
+  scene.place.configure(withModel(model.url, { permission }))
+  return scene.start(env, 0, flags)
+}
+
+/** The page as it is seen: `shows` can be read in the picture, as all its text, and nothing is wider than the window; kept where SVC_TEST_SCREENSHOTS says. */
+async function shot(page: Page, name: string, shows: readonly string[]): Promise<void> {
+  const { png, texts, illegible } = await pictureOf(page)
+  if (SHOTS !== undefined) {
+    mkdirSync(SHOTS, { recursive: true })
+    writeFileSync(join(SHOTS, `${name}.png`), png)
+  }
+  expect(shows.filter((text) => !texts.some((seen) => seen.includes(text)))).toEqual([])
+  expect(illegible).toEqual([])
+  expect(await page.evaluate(tooWide)).toEqual([])
+}
+
+/** Saves a trace as a person does; answers its file. */
+async function saveTrace(page: Page): Promise<string> {
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Save trace' }).click()])
+  const file = join(scene?.place.root ?? '', 'trace.json')
+  await download.saveAs(file)
+  return file
+}
+
+/** Opens a saved trace without a server, and with nobody to ask. */
+async function openOffline(file: string): Promise<Watched> {
+  const address = execFileSync(process.execPath, [PROGRAM, 'inspect', '--trace', file], { encoding: 'utf8', env: scene?.place.env }).trim()
+  const offline = await openPage(browser, address)
+  await offline.page.locator('#status.trace').waitFor()
+  return offline
+}
+
+function expectNobodyAsked({ troubles, requests }: Watched): void {
+  expect(troubles).toEqual([])
+  expect(requests.filter((url) => !/^(file|data):/.test(url))).toEqual([])
+}
+
+const live = ({ page }: Watched) => page.locator('#status.live').waitFor()
+/** The row of the first actor whose id has this in it. */
+const row = (page: Page, id: string) => page.locator(`#tree .row[data-actor*="${id}"]`).first()
+const current = (page: Page) => page.locator('#chart .box.current').first().getAttribute('data-state')
+
+/** Nothing went wrong in the page, and it asked nobody but its server. */
+function expectClean({ troubles, requests }: Watched, origin: string): void {
+  expect(troubles).toEqual([])
+  expect(requests.filter((url) => !url.startsWith(origin) && !/^(data|blob):/.test(url))).toEqual([])
+}
+
+describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
+  beforeAll(async () => {
+    browser = await startBrowser()
+  })
+  afterAll(() => browser.close())
+  afterEach(async () => {
+    await scene?.close()
+    await model?.close()
+    scene = undefined
+    model = undefined
+  })
+
+  test('the tree and the chart follow a run that asks for a permission, and the arrows that are taken light up', async () => {
+    const server = await begin({ edit: 'ask' })
+    const watched = await openPage(browser, `${server.url}/v2/inspector`)
+    const { page } = watched
+    await live(watched)
+    await row(page, 'runtime').waitFor()
+    expect(await page.locator('#tree .row').last().innerText()).toMatch(/▸\s*built-in plugins \(\d+\)/)
+    await page.locator('#tree .row').last().click()
+    expect(await row(page, 'package:dev.svc.files@built-in').innerText()).toMatch(/dev\.svc\.files\s+active/)
+
+    const stream = await server.stream({ tail: true })
+    const session = await server.createSession()
+    await server.prompt(session.id, { prompt: SECRET })
+    const asked = await stream.waitFor((event) => event.type === 'permission.asked')
+    await row(page, `session:${session.id}`).click()
+    await expect.poll(() => current(page)).toBe('running')
+    await page.locator('#tree .row .state', { hasText: 'asking' }).first().click()
+    await page.locator('#chart svg[data-machine="tool-call"] .box.current').waitFor()
+    await shot(page, 'permission', ['tool-call', 'asking'])
+
+    await page.keyboard.press('q')
+    const lanes = page.locator('#heads [data-lane]')
+    await expect.poll(() => lanes.allInnerTexts()).toEqual([`session …${session.id.slice(-7)}`, 'run', expect.stringMatching(/^call:/)])
+    await page.locator('#steps .row.sequence .state + text', { hasText: 'asking' }).waitFor()
+    const arrows = page.locator('#steps .row.sequence:has(.arrow) text')
+    expect(await arrows.allTextContents()).toEqual(expect.arrayContaining(['tool.called', 'judge done']))
+    await shot(page, 'sequence', ['asking', 'run'])
+    await page.keyboard.press('t')
+    await shot(page, 'sequence-dark', ['asking', 'run'])
+    await page.keyboard.press('t')
+    const asking = page.locator('#steps .row.sequence', { hasText: 'asking' }).last()
+    const sequenceNumber = await asking.getAttribute('data-sequence')
+    await asking.click()
+    await page.locator(`#steps .row.now[data-sequence="${sequenceNumber}"]`).waitFor()
+    await row(page, '/run/call:').click()
+    await page.keyboard.press('x')
+    await expect.poll(() => lanes.count()).toBe(1)
+    expect(new URL(page.url()).hash).toContain(`at=${sequenceNumber}-`)
+    const shown = () => page.locator('#caption').innerText()
+    const caption = await shown()
+    await page.reload()
+    await page.locator('#chart svg[data-machine="tool-call"] .box.current').waitFor()
+    await page.locator(`#steps .row.now[data-sequence="${sequenceNumber}"]`).waitFor()
+    expect([(await shown()).split(' · ').slice(0, 2), await lanes.count()]).toEqual([caption.split(' · ').slice(0, 2), 1])
+    await page.evaluate(watchLights)
+    await page.keyboard.press('p')
+    await page.locator('#lanes-clear').click()
+    await page.keyboard.press('q')
+
+    await row(page, `session:${session.id}`).click()
+    await page.locator('#chart svg[data-machine="session"]').waitFor()
+    const requestId = asked.type === 'permission.asked' ? asked.data.id : ''
+    await server.call('POST', `/v2/interactions/permissions/${requestId}/reply`, { reply: 'once' })
+    await expect.poll(() => current(page)).toBe('idle')
+    await server.prompt(session.id, { prompt: 'again' })
+    await stream.waitFor((event) => event.type === 'permission.asked' && event.data.id !== requestId)
+    await expect.poll(() => current(page)).toBe('running')
+
+    const lights = await page.evaluate(() => (window as unknown as { lights: string[] }).lights)
+    expect(lights).toEqual(expect.arrayContaining(['running→looking', 'looking→idle', 'idle→looking', 'looking→running']))
+    expect((await server.call('GET', '/v2/inspector/trace')).text).not.toContain(SECRET)
+    expect(await page.content()).not.toContain(SECRET)
+    expectClean(watched, server.url)
+  })
+
+  test('the page of a package: approved and reloaded by its buttons, draining, and what keeps serving when an update fails', async () => {
+    const server = await begin({ '*': 'allow' }, {}, [], { name: 'greet', input: {} })
+    const place = scene?.place
+    if (place === undefined) throw new Error('there is no place')
+    const stream = await server.stream({ tail: true })
+    const other = { workspaceId: '/somewhere/else', packageId: ID, revision: 'sha256:0', capabilities: [] }
+    const approvals = join(dirname(place.configFile), 'config.json')
+    writeFileSync(approvals, JSON.stringify({ plugins: { [ID]: { options: { trust: [other] } } } }))
+    const program = (text: string) => toolProgram('greet', text, `if (frame.method === 'initialize') console.error('it begins: ${text}')`)
+    writePackage(place, ID, { agent: { capabilities: ['config-read'] }, files: { 'plugin.mjs': program('one') } })
+    const { revision } = (await lifecycleOf(server, ID)) ?? { revision: '' }
+    const watched = await openPage(browser, `${server.url}/v2/inspector`)
+    const { page } = watched
+    await live(watched)
+    await page.keyboard.press('2')
+    const listed = page.locator(`#plugin-own [data-plugin="${ID}"]`)
+    const state = (wanted: string) => expect.poll(() => listed.getAttribute('data-state')).toBe(wanted)
+    const button = (act: string) => page.locator(`#plugin-moves [data-act="${act}"]`)
+    const generation = (number: number) => page.locator(`#plugin-generations [data-generation="${number}"]`)
+    const dialog = page.locator('#confirm')
+    await state('permission-required')
+    await page.locator('#plugin-chart .box.current[data-state="resting.permission-required"]').waitFor()
+    await shot(page, 'package-permission-required', [ID, 'permission-required', 'Approve…'])
+
+    await button('approve').click()
+    await dialog.filter({ hasText: revision }).filter({ hasText: 'config-read' }).waitFor()
+    await shot(page, 'package-approve', ['Approve exactly this?', revision])
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'hidden' })
+    await button('approve').focus()
+    await page.keyboard.press('Enter')
+    await dialog.getByRole('button', { name: 'Approve exactly this' }).click()
+    await state('active')
+    const written = JSON.parse(readFileSync(approvals, 'utf8')) as { plugins: Record<string, { options: { trust: object[] } }> }
+    expect(written.plugins[ID]?.options.trust).toEqual([
+      other,
+      expect.objectContaining({
+        revision,
+        digest: expect.stringMatching(/^sha256:/),
+        workspaceId: place.repo,
+        capabilities: ['config-read'],
+      }),
+    ])
+    await expect.poll(() => generation(1).innerText()).toMatch(/#1 serves[\s\S]*leases\s*0[\s\S]*streams\s*0[\s\S]*dropped\s*0/)
+    await page.locator('#plugin-log', { hasText: 'it begins: one' }).waitFor()
+
+    await button('reload').click()
+    await dialog.locator('.yes').click()
+    await expect.poll(() => generation(2).innerText()).toContain('#2 serves')
+    expect(JSON.parse(readFileSync(approvals, 'utf8'))).toEqual(written)
+
+    const waits = toolProgram('greet', 'three').replace("frame.method === 'tool.invoke'", 'false')
+    writePackage(place, ID, { agent: { capabilities: ['config-read'] }, files: { 'plugin.mjs': waits } })
+    await state('update-available')
+    await button('approve').click()
+    await dialog.locator('.yes').click()
+    await expect.poll(() => generation(3).innerText()).toContain('#3 serves')
+    const session = await server.createSession()
+    await server.prompt(session.id, { prompt: SECRET })
+    await expect.poll(() => generation(3).innerText()).toMatch(/leases\s*1/)
+    writePackage(place, ID, { agent: { capabilities: ['config-read'] }, files: { 'plugin.mjs': program('four') } })
+    await state('update-available')
+    await button('approve').click()
+    await dialog.locator('.yes').click()
+    await expect.poll(() => generation(4).innerText()).toContain('#4 serves')
+    expect(await generation(3).innerText()).toMatch(/#3 draining[\s\S]*leaves\s*in at most[\s\S]*leases\s*1/)
+    await shot(page, 'package-draining', ['#3', '#4', 'draining'])
+
+    const from = stream.events.length
+    writePackage(place, ID, {
+      agent: { capabilities: ['config-read'] },
+      files: { 'plugin.mjs': 'console.error("it never starts")\nprocess.exit(1)\n' },
+    })
+    await untilState(stream, ID, 'update-available', from)
+    await button('approve').click()
+    await dialog.locator('.yes').click()
+    await page.locator('#plugin-why', { hasText: 'the new revision did not start' }).waitFor()
+    expect(await page.locator('#plugin-why').innerText()).toMatch(/retained-last-known-good[\s\S]* found, [\s\S]* serves/)
+    await page.locator('#plugin-log', { hasText: 'it never starts' }).waitFor()
+    await shot(page, 'package-update-available', [ID, 'update-available', 'Reload'])
+    await page.keyboard.press('t')
+    await shot(page, 'package-update-available-dark', [ID, 'update-available', 'Reload'])
+
+    await button('disable').click()
+    await dialog.locator('.yes').click()
+    await state('disabled')
+    await page.locator('#plugin-head .link').click()
+    await page.locator('#chart svg[data-machine="package"]').waitFor()
+    expect(await current(page)).toBe('resting.disabled')
+    expect(await page.content()).not.toContain(SECRET)
+    expectClean(watched, server.url)
+  })
+
+  test('a workflow that fires shows its occurrences, its run and the session that works for it', async () => {
+    const server = await begin({})
+    const repo = scene?.place.repo ?? ''
+    const save = (fields: string) =>
+      scene?.place.write('.svc/workflows/report.md', `---\nid: report\nname: Report\n${fields}\n---\n${SECRET}\n`)
+    save('schedule: { frequency: daily, timezone: UTC, time: "09:00" }')
+    const watched = await openPage(browser, `${server.url}/v2/inspector`)
+    const { page } = watched
+    await live(watched)
+    await page.keyboard.press('3')
+    await page.locator('#workspace').fill(repo)
+    await page.keyboard.press('Enter')
+    const line = page.locator('tr[data-workflow="report"]')
+    await line.waitFor()
+    expect(await line.innerText()).toMatch(/paused[\s\S]*T09:00/)
+    await saveBeforeDue(await server.stream({ tail: true }), (at) => save(`active: true\nschedule: { at: "${momentText(at)}" }`))
+    await expect.poll(() => line.innerText()).toMatch(/completed[\s\S]*schedule/)
+    await shot(page, 'workflows', ['report', 'completed'])
+    await page.locator('#tab-actors').click()
+    await row(page, 'session:').waitFor()
+    expect(await page.content()).not.toContain(SECRET)
+    expectClean(watched, server.url)
+  })
+
+  test('a workflow that came with the checkout is accepted by its button, and then runs by schedule', async () => {
+    const server = await begin({})
+    const repo = scene?.place.repo ?? ''
+    scene?.place.write(
+      '.svc/workflows/report.md',
+      '---\nid: report\nname: Report\nactive: true\nschedule: { frequency: daily }\n---\nReport.\n',
+    )
+    execFileSync('git', ['add', '--all'], { cwd: repo })
+    const watched = await openPage(browser, `${server.url}/v2/inspector`)
+    const { page } = watched
+    await live(watched)
+    await page.keyboard.press('3')
+    await page.locator('#workspace').fill(repo)
+    await page.keyboard.press('Enter')
+    const line = page.locator('tr[data-workflow="report"]')
+    await line.waitFor()
+    expect(await line.innerText()).toContain('acceptance required')
+    expect(await page.locator('#workflow-rows').innerText()).toContain('acceptance-required')
+    await line.getByRole('button', { name: 'Accept' }).click()
+    await expect.poll(() => line.innerText()).toContain('active')
+    expect(await line.getByRole('button', { name: 'Accept' }).count()).toBe(0)
+    expectClean(watched, server.url)
+  })
+
+  test('the turns of a session show what they changed, what is undone, and where it was compacted', async () => {
+    const server = await begin({ edit: 'allow' })
+    const { id } = await server.createSession()
+    for (const prompt of [`first ${SECRET}`, 'second', 'third']) {
+      await server.prompt(id, { prompt })
+      await server.call('POST', `/v2/sessions/${id}/wait`)
+    }
+    expect((await server.call('POST', `/v2/sessions/${id}/compact`)).status).toBe(204)
+    expect((await server.call('POST', `/v2/sessions/${id}/undo`)).status).toBe(200)
+    const watched = await openPage(browser, `${server.url}/v2/inspector#tab=sessions`)
+    const { page } = watched
+    await live(watched)
+    await page.locator(`[data-session="${id}"]`).click()
+    await page.locator('#turns-caption').waitFor()
+    const turns = await page.locator('#turns li').evaluateAll((items) => items.map(({ className }) => className))
+    expect(turns.slice(0, 2)).toEqual(['applied', 'applied'])
+    expect(turns.at(-1)).toBe('reverted')
+    expect(await page.locator('#turns li').first().innerText()).toContain('write · changed a.txt')
+    expect(await page.locator('#turns li', { hasText: 'compacted' }).count()).toBe(1)
+    expect(await page.locator('#turns path.compaction').count()).toBe(1)
+    expect(await page.locator('#turns path.cursor').count()).toBe(1)
+    await shot(page, 'sessions', ['write · changed a.txt', 'undone', 'compacted'])
+    expect(await page.content()).not.toContain(SECRET)
+    expect(new URL(page.url()).hash).toContain(`session=${id}`)
+    expectClean(watched, server.url)
+  })
+
+  test('a trace that was saved opens without a server, steps back and forward, and shows no prompt', async () => {
+    const server = await begin({})
+    const watched = await openPage(browser, `${server.url}/v2/inspector`, { colorScheme: 'dark' })
+    const { page } = watched
+    await live(watched)
+    const stream = await server.stream({ tail: true })
+    const session = await server.createSession()
+    await server.prompt(session.id, { prompt: SECRET })
+    await stream.idle(session.id)
+    await page.locator('#log .row.stop', { hasText: 'run' }).first().waitFor()
+    await shot(page, 'dark', ['runtime', 'session'])
+    const file = await saveTrace(page)
+    expectClean(watched, server.url)
+    await server.stop()
+
+    const offline = await openOffline(file)
+    await row(offline.page, `session:${session.id}`).click()
+    await expect.poll(() => current(offline.page)).toBe('idle')
+    const states = new Set<string>()
+    const trace = readTrace(readFileSync(file, 'utf8'))
+    const { records } = trace
+    const place = offline.page.locator('#place')
+    const shown = offline.page.locator(`#tree .row[data-actor="session:${session.id}"] .state`)
+    const at = async (step: number) => {
+      await place.filter({ hasText: new RegExp(`^${step} of `) }).waitFor()
+      for (const state of await shown.allInnerTexts()) states.add(state)
+    }
+    for (let step = records.length - 1; step > records.length - 10; step--) {
+      await offline.page.keyboard.press('[')
+      await at(step)
+    }
+    const moves = records.flatMap(({ actorId, type }, index) =>
+      actorId === `session:${session.id}` && type === 'transition' ? [index] : [],
+    )
+    for (const step of moves.flatMap((index) => [index, index + 1])) {
+      await offline.page.locator('#position').fill(String(step))
+      await at(step)
+    }
+    expect(states).toEqual(new Set(['idle', 'looking', 'running']))
+    await offline.page.locator('#position').fill(String(records.length))
+    await expect.poll(() => current(offline.page)).toBe('idle')
+    expectNobodyAsked(offline)
+    expect(JSON.stringify(trace)).not.toContain(SECRET)
+    expect(checkTrace(trace)).toEqual([])
+    expect(() => replay(trace, { actor: `session:${session.id}` })).toThrow('--inspect-payloads')
+
+    const bare = await openPage(browser, pathToFileURL(join(PROGRAM, '../inspector.html')).href)
+    await bare.page.locator('#file').setInputFiles(file)
+    await bare.page.locator('#status.trace').waitFor()
+    await row(bare.page, `session:${session.id}`).waitFor()
+    expect(bare.troubles).toEqual([])
+  })
+
+  test('a trace with payloads opens without a server, and every actor that began in it replays with its machine', async () => {
+    const server = await begin({ edit: 'ask' }, {}, ['--inspect-payloads'])
+    const place = scene?.place
+    if (place === undefined) throw new Error('there is no place')
+    const watched = await openPage(browser, `${server.url}/v2/inspector`)
+    await live(watched)
+    const stream = await server.stream({ tail: true })
+    const session = await server.createSession()
+    writePackage(place, ID, { files: { 'plugin.mjs': toolProgram('greet', 'one') } })
+    await approve(server, place, ID)
+    await untilState(stream, ID, 'active')
+    await server.prompt(session.id, { prompt: 'go' })
+    const asked = await stream.waitFor((event) => event.type === 'permission.asked')
+    const requestId = asked.type === 'permission.asked' ? asked.data.id : ''
+    await server.call('POST', `/v2/interactions/permissions/${requestId}/reply`, { reply: 'once' })
+    await stream.idle(session.id)
+    await watched.page.locator('#log .row.stop', { hasText: 'run' }).first().waitFor()
+    const file = await saveTrace(watched.page)
+    expectClean(watched, server.url)
+    await server.stop()
+
+    const offline = await openOffline(file)
+    const { page } = offline
+    await page.locator('#log-filter').fill('tool.called')
+    await page.locator('#log .row', { hasText: '"callId":' }).first().click()
+    await expect.poll(() => page.locator('#record').innerText()).toMatch(/event\s+tool\.called[\s\S]*"callId": "/)
+    await shot(page, 'record', ['tool.called', 'Go to this moment'])
+    await page.locator('#record').getByTitle('Close').click()
+    await page.locator('#filter').fill('call:') // rows below the fold are not there
+    const call = page.locator('#tree .row', { hasText: 'tool-call' })
+    expect(await call.count()).toBe(0)
+    await page.locator('#log-filter').fill('execution.settled')
+    // In one step: the filter is applied a frame later, and moves the rows.
+    await page.locator('#log .row.transition', { hasText: 'execution.settled' }).first().dispatchEvent('click', { detail: 2 })
+    await call.first().click()
+    await expect.poll(() => current(page)).toBe('settled')
+    await page.locator('#back').click()
+    await expect.poll(() => current(page)).toBe('executing.working')
+    await page.locator('#forward').click()
+    await expect.poll(() => current(page)).toBe('settled')
+    await shot(page, 'trace', ['tool-call', 'settled'])
+    expectNobodyAsked(offline)
+
+    const trace = readTrace(readFileSync(file, 'utf8'))
+    const replayed = recordedActors(trace).map((each) => replay(trace, each))
+    expect(checkTrace(trace)).toEqual([])
+    expect(new Set(replayed.map(({ machine }) => machine))).toEqual(
+      new Set(['session', 'run', 'tool-call', 'interaction', 'subscription', 'package', 'workspace', 'generation', 'instance']),
+    )
+    expect(replayed.find(({ machine }) => machine === 'tool-call')?.steps.map(({ before }) => before.join())).toEqual([
+      'judging',
+      'asking',
+      'judging',
+      'executing.working',
+    ])
+    const states = (id: string) => trace.records.flatMap(({ actorId, after }) => (actorId === id && after ? [after.join()] : []))
+    expect(states(`interaction:${requestId}`)).toEqual(['asked.waiting.attended', 'answered'])
+    expect(states('subscription:1')).toEqual(['live'])
+    expect(replayed.find(({ actor }) => actor.startsWith(`package:${ID}`))?.state).toEqual(['running.serving.active'])
+    expect(replayed.find(({ machine }) => machine === 'run')).toMatchObject({ done: true, output: { end: 'finished' } })
+  })
+
+  test('everything can be reached and done with the keyboard alone, in the light and in the dark', async () => {
+    const server = await begin({})
+    const stream = await server.stream({ tail: true })
+    const watched = await openPage(browser, `${server.url}/v2/inspector`)
+    const { page } = watched
+    const { keyboard } = page
+    const pressed = (id: string) => page.locator(id).getAttribute('aria-pressed')
+    // From the beginning: choosers are caught only once the browser was told to, and it is not waited for that.
+    const choosers: FileChooser[] = []
+    page.on('filechooser', (chooser) => choosers.push(chooser))
+    await live(watched)
+    const session = await server.createSession()
+    await server.prompt(session.id, { prompt: 'go' })
+    await stream.idle(session.id)
+    await row(page, `session:${session.id}`).waitFor()
+    await expect.poll(() => page.locator(`#tree .row[data-actor^="session:${session.id}/"]`).count()).toBe(0)
+    await keyboard.press('/')
+    await keyboard.type('session:')
+    await expect.poll(() => page.locator('#tree .row:not([data-actor^="session:"])').count()).toBe(0)
+    await keyboard.press('Enter')
+    await keyboard.press('End')
+    await page.locator('#chart svg[data-machine="session"]').waitFor()
+    expect(await page.locator('#tree .row[aria-selected=true]').getAttribute('data-actor')).toBe(`session:${session.id}`)
+    await keyboard.press('p')
+    await expect.poll(() => pressed('#pause')).toBe('true')
+    const place = () => page.locator('#place').innerText()
+    const end = await place()
+    await keyboard.press('[')
+    await expect.poll(place).not.toBe(end)
+    await keyboard.press(']')
+    await expect.poll(place).toBe(end)
+    await keyboard.press('p')
+    await expect.poll(() => pressed('#pause')).toBe('false')
+    await keyboard.press('j')
+    await expect.poll(() => page.locator('#only').isChecked()).toBe(true)
+    const [download] = await Promise.all([page.waitForEvent('download'), keyboard.press('s')])
+    expect(download.suggestedFilename()).toMatch(/^svc-trace-.*\.json$/)
+    await download.path()
+    await keyboard.press('o')
+    await expect.poll(() => choosers.map((chooser) => chooser.isMultiple())).toEqual([false])
+
+    const back = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+    const light = await back()
+    await shot(page, 'light', ['session …', 'Save trace'])
+    await keyboard.press('t')
+    await expect.poll(back).not.toBe(light)
+    await keyboard.press('t')
+    await expect.poll(back).toBe(light)
+    for (const [key, view, shows] of [
+      ['2', 'plugins', 'built-in plugins'],
+      ['3', 'workflows', 'Workspace'],
+      ['1', 'actors', 'session …'],
+    ] as const) {
+      await keyboard.press(key)
+      await page.locator(`#${view}`, { hasText: shows }).waitFor()
+      if (view === 'plugins') {
+        await page.locator('#plugin-own-none', { hasText: 'svc plugin init' }).waitFor()
+        await page.locator('#plugin-built-in [data-plugin="dev.svc.files"]').waitFor()
+      }
+      await shot(page, `light-${view}`, [shows])
+    }
+    const reached = new Set<string>()
+    for (let step = 0; step < 40; step++) {
+      await keyboard.press('Tab')
+      reached.add(await page.evaluate(() => document.activeElement?.id ?? ''))
+    }
+    expect([...reached]).toEqual(
+      expect.arrayContaining(['tab-actors', 'pause', 'position', 'save', 'theme', 'filter', 'tree', 'chart', 'only', 'log-filter', 'log']),
+    )
+    expectClean(watched, server.url)
+  })
+
+  test('asks for the token of a server that has one, and shows nothing before', async () => {
+    const server = await begin({}, { SVC_AGENT_TOKEN: 'open-sesame' })
+    const watched = await openPage(browser, `${server.url}/v2/inspector`)
+    await watched.page.locator('#credential').waitFor()
+    expect(await watched.page.locator('#tree .row').count()).toBe(0)
+    await watched.page.locator('#token').fill('open-sesame')
+    await watched.page.keyboard.press('Enter')
+    await live(watched)
+    await row(watched.page, 'runtime').waitFor()
+  })
+
+  test('three thousand actors can be scrolled, filtered and selected, with only the rows in sight in the page', async () => {
+    scene = openScene(makePlace())
+    const file = join(scene.place.root, 'large.json')
+    writeFileSync(file, JSON.stringify(largeTrace(3000)))
+    const { page, troubles } = await openPage(browser, pathToFileURL(join(PROGRAM, '../inspector.html')).href)
+    await page.locator('#file').setInputFiles(file)
+    await row(page, 'runtime').waitFor()
+    expect(await page.locator('#count').innerText()).toBe('3001 actors')
+    expect(await row(page, 'runtime').locator('.age').innerText()).toBe('60 s')
+    expect(await page.locator('#tree .row').count()).toBeLessThan(100)
+    await page.locator('#tree').focus()
+    await page.keyboard.press('End')
+    await page.locator('#tree .row[aria-selected=true]', { hasText: 'session:2999' }).waitFor()
+    await page.locator('#tree').evaluate((tree) => tree.scrollTo(0, 1000 * 24))
+    await row(page, 'session:0999').waitFor()
+    expect(await page.locator('#tree .row').count()).toBeLessThan(100)
+    await page.locator('#filter').fill('session:1234')
+    await row(page, 'session:1234').click()
+    await page.locator('#caption', { hasText: 'session:1234' }).waitFor()
+    expect(await page.locator('#tree .row').count()).toBe(1)
+    await shot(page, 'many', ['session:1234'])
+    expect(troubles).toEqual([])
+  })
+})
+
+describe('svc inspect', () => {
+  const inspect = (env: Readonly<Record<string, string>>, ...args: string[]) =>
+    spawnSync(process.execPath, [PROGRAM, 'inspect', ...args], { encoding: 'utf8', env })
+
+  afterEach(async () => {
+    await scene?.close()
+    await model?.close()
+    scene = undefined
+    model = undefined
+  })
+
+  test('prints the address of the local server, once it has answered', async () => {
+    const server = await begin({}, { SVC_AGENT_TOKEN: 'open-sesame' })
+    const env = scene?.place.env ?? {}
+    expect(inspect({ ...env, SVC_AGENT_TOKEN: 'open-sesame' })).toMatchObject({ status: 0, stdout: `${server.url}/v2/inspector\n` })
+    const refused = inspect(env)
+    expect([refused.status, refused.stdout]).toEqual([1, ''])
+    expect(refused.stderr).toContain('Set SVC_AGENT_TOKEN')
+  })
+
+  test('says what is missing: a server, or a trace that can be read', () => {
+    scene = openScene(makePlace({ 'other.json': '{}' }))
+    const { env, repo } = scene.place
+    expect(inspect(env)).toMatchObject({ status: 1, stderr: expect.stringContaining('start one with "svc serve"') })
+    expect(inspect(env, '--trace', join(repo, 'other.json')).stderr).toContain('is not a trace')
+    expect(inspect(env, '--trace', join(repo, 'none.json')).stderr).toContain('cannot be read')
+  })
+})
+
+/** Runs in the page: what can be scrolled to the side, besides the chart. */
+function tooWide(): string[] {
+  const areas = [document.documentElement, ...document.querySelectorAll('main > section, #tree, #log')]
+  return areas.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).map(({ id, tagName }) => id || tagName)
+}
+
+/** Runs in the page: notes which arrows light up. */
+function watchLights(): void {
+  const lights: string[] = []
+  Object.assign(window, { lights })
+  new MutationObserver((changes) => {
+    for (const { target, oldValue } of changes) {
+      if (!(target instanceof SVGElement) || !target.classList.contains('fired') || (oldValue ?? '').includes('fired')) continue
+      lights.push(`${target.dataset['from']}→${target.dataset['to']}`)
+    }
+  }).observe(document.body, { subtree: true, attributes: true, attributeFilter: ['class'], attributeOldValue: true })
+}
+
+function largeTrace(sessions: number): object {
+  const actor = (id: string, kind: string, machine: string) => ({ id, kind, name: id, machine, state: ['idle'], startedAt: 1, restarts: 0 })
+  return {
+    format: 'svc-inspector-trace',
+    version: 1,
+    createdAt: 60_001,
+    serverVersion: '0.1.0',
+    machines: [],
+    actors: [
+      actor('runtime', 'runtime', 'runtime'),
+      ...Array.from({ length: sessions }, (_, index) => actor(`session:${String(index).padStart(4, '0')}`, 'session', 'session')),
+    ],
+    plugins: [],
+    records: [],
+    dropped: 0,
+  }
+}

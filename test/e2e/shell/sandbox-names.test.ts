@@ -1,0 +1,142 @@
+/** In the sandbox no protected name can be made, whether it is there or not; outside of it every one can, and nothing stays of what held them. */
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, describe, expect, test } from 'vitest'
+import { PROTECTED_NAMES } from '../../../src/platform/protection/protected-names.js'
+import type { ToolPart } from '../../../src/protocol/message/message.js'
+import { finish, type ModelServer, reply, startModelServer, text, toolCall } from '../../fixtures/model-server.js'
+import { whyNoBubblewrap } from '../server/bubblewrap.js'
+import { makePlace, withModel } from '../server/place.js'
+import { openScene, type Scene } from '../server/server.js'
+import { toolParts } from '../server/transcript.js'
+
+const NO_SANDBOX = whyNoBubblewrap()
+if (NO_SANDBOX !== undefined) process.stderr.write(`Tests of names in the sandbox are skipped: ${NO_SANDBOX}.\n`)
+const MAKES = readFileSync(fileURLToPath(new URL('../../fixtures/commands/makes-names.mjs', import.meta.url)), 'utf8')
+const PATH = `${dirname(process.execPath)}:/usr/bin:/bin`
+const HARMLESS = ['package.json', 'src/a.ts', 'HEADS', 'svc.json.txt', '.vscode/extensions.json', '.claude/notes.md', '.github/x.yml']
+const OF_REPOSITORIES = ['.git', 'HEAD', 'commondir']
+
+let scene: Scene | undefined
+let model: ModelServer | undefined
+afterEach(async () => {
+  await scene?.close()
+  await model?.close()
+  scene = undefined
+  model = undefined
+})
+
+async function start(sandbox: 'on' | 'off', commands: readonly string[]) {
+  model = await startModelServer([
+    ...commands.map((command, at) => reply(toolCall({ id: `c${at}`, name: 'bash', input: { command } }), finish('tool_calls'))),
+    reply(text('done'), finish('stop')),
+  ])
+  scene = openScene(makePlace())
+  const { place } = scene
+  place.configure(withModel(model.url, { permission: { sandbox, bash: 'allow', edit: 'allow' } }))
+  const server = await scene.start({ PATH })
+  const stream = await server.stream({ tail: true })
+  const begin = async () => {
+    const session = await server.createSession()
+    await server.prompt(session.id, { prompt: 'go on' })
+    return session.id
+  }
+  const run = async (): Promise<ToolPart['state'][]> => {
+    const id = await begin()
+    await stream.idle(id)
+    return toolParts(await server.messages(id)).map(({ state }) => state)
+  }
+  return { place, server, stream, begin, run }
+}
+
+/** Names a program could make, in the ways it could. */
+async function made(sandbox: 'on' | 'off', prepare: (repo: string) => void, names: readonly string[]): Promise<readonly string[]> {
+  const { place, run } = await start(sandbox, ['node makes.mjs'])
+  place.write('makes.mjs', MAKES)
+  place.write('names.json', JSON.stringify(names))
+  prepare(place.repo)
+  const before = listing(place.repo)
+  const [state] = await run()
+  if (state?.status !== 'completed') throw new Error(JSON.stringify(state))
+  expect(listing(place.repo).filter((name) => !before.includes(name) && names.every((each) => !each.startsWith(`${name}/`)))).toEqual([
+    'made.txt',
+  ])
+  return JSON.parse(state.output.split('\n')[0] ?? '') as string[]
+}
+
+const listing = (directory: string) => readdirSync(directory).filter((name) => name !== 'moved.txt')
+const namesOf = (ways: readonly string[]) => [...new Set(ways.map((each) => each.slice(each.indexOf(' ') + 1)))]
+const withoutRepository = (repo: string) => rmSync(join(repo, '.git'), { recursive: true })
+const asItIs = () => undefined
+
+describe.skipIf(NO_SANDBOX !== undefined)(`in bubblewrap${NO_SANDBOX === undefined ? '' : ` (skipped: ${NO_SANDBOX})`}`, () => {
+  test.each([
+    ['a directory without a repository', withoutRepository, PROTECTED_NAMES],
+    ['a worktree', asItIs, PROTECTED_NAMES.filter((name) => !OF_REPOSITORIES.includes(name))],
+  ])('no protected name is made in %s, and every other one is', async (_, prepare, names) => {
+    const all = [...names, ...HARMLESS]
+    expect(namesOf(await made('off', prepare, all)).toSorted()).toEqual(all.toSorted())
+    await scene?.close()
+    await model?.close()
+    expect(namesOf(await made('on', prepare, all)).toSorted()).toEqual(HARMLESS.toSorted())
+  })
+
+  test('protected files stay as they are among 1,100 other names', async () => {
+    const many = (repo: string) => {
+      writeFileSync(join(repo, 'svc.json'), '{}')
+      writeFileSync(join(repo, '.envrc'), 'mine')
+      for (let at = 0; at < 1100; at += 1) writeFileSync(join(repo, `!${at}`), '')
+    }
+    expect(await made('on', many, ['svc.json', '.envrc', '.svc', '.husky'])).toEqual([])
+  })
+
+  test('a protected name that is a link cannot be replaced, and the files beside it can be changed', async () => {
+    const lines = ['rm .husky', 'mv .husky x', 'echo x > new.txt', 'node -e "fs.unlinkSync(\'.husky\')"', 'echo more >> README.md']
+    const { place, run } = await start(
+      'on',
+      lines.map((line) => `node -e "child_process.execSync(process.argv[1])" ${JSON.stringify(line)}`),
+    )
+    symlinkSync('elsewhere', join(place.repo, '.husky'))
+    expect((await run()).map(({ status }) => status)).toEqual(['error', 'error', 'error', 'error', 'completed'])
+    expect(readlinkSync(join(place.repo, '.husky'))).toBe('elsewhere')
+  })
+
+  test('git works as before, a repository can be made by a line that says so, and nothing stays', async () => {
+    const lines = [
+      'git status --porcelain && git diff HEAD --stat && git log --format=%s -1',
+      'git init -q sub && ls -A sub',
+      'ls -d .hg .envrc',
+    ]
+    const { place, run } = await start('on', lines)
+    const states = await run()
+    expect(states.map(({ status }) => status)).toEqual(['completed', 'completed', 'completed'])
+    expect(states[1]).toMatchObject({ output: '.git' })
+    expect(listing(place.repo).filter((name) => ['.hg', '.envrc', '.jj', 'svc.json'].includes(name))).toEqual([])
+    expect(existsSync(join(place.repo, 'sub/.git/HEAD'))).toBe(true)
+  })
+
+  test('a new repository is made where there is none', async () => {
+    const { place, run } = await start('on', ['git init -q . && git status --short | wc -l && git diff --stat'])
+    rmSync(join(place.repo, '.git'), { recursive: true })
+    expect(await run()).toMatchObject([{ status: 'completed' }])
+    expect(execFileSync('git', ['rev-parse', '--is-inside-work-tree'], { cwd: place.repo, env: place.env, encoding: 'utf8' })).toBe(
+      'true\n',
+    )
+  })
+
+  test('nothing stays when the server is killed, and its own settings are read all the while', async () => {
+    const { place, server, begin } = await start('on', ["node -e \"fs.writeFileSync('ready', ''); setInterval(() => {}, 1000)\""])
+    mkdirSync(join(place.repo, '.cursor'))
+    await begin()
+    await expect.poll(() => existsSync(join(place.repo, 'ready'))).toBe(true)
+    expect(listing(place.repo)).toEqual(expect.arrayContaining(['.envrc', '.svc', 'svc.json', '.hg', '.vscode']))
+    expect((await server.call('GET', '/v2/config/validate')).body).toMatchObject({ ok: true })
+    await server.kill()
+    const left = () =>
+      [...listing(place.repo), ...readdirSync(join(place.repo, '.cursor'))].filter((name) => PROTECTED_NAMES.includes(name))
+    await expect.poll(() => left().filter((name) => name !== '.git')).toEqual([])
+    expect(listing(place.repo)).toContain('.cursor')
+  })
+})

@@ -1,0 +1,12 @@
+import { readdirSync } from 'node:fs'
+import { basename } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { MACHINES } from '../../../src/published/testing/machines.js'
+
+test('every machine is a kind of actors that a test can wait for and a trace can be replayed with', () => {
+  const source = fileURLToPath(new URL('../../../src/machines', import.meta.url))
+  const paths = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.machine.ts'))
+  expect(Object.keys(MACHINES).toSorted()).toEqual(paths.map((path) => basename(path, '.machine.ts')).toSorted())
+  expect(Object.values(MACHINES).map(({ id }) => id)).toEqual(Object.keys(MACHINES))
+})

@@ -175,7 +175,7 @@ describe('guessed tokens', () => {
     const note = (message: string) => void lines.push(message)
     const clock = createFakeClock()
     const runtime = createFakeRuntime()
-    const server = createTestServer({ ...withToken, clock, runtime, log: { debug: note, info: note, warn: note, error: note } })
+    const server = createTestServer({ ...withToken, clock, runtime, log: { debug: () => undefined, info: note, warn: note, error: note } })
     for (let index = 0; index < 200; index++) await guess(server, '192.0.2.1', `wrong-${index}`)
     clock.advance(60_000)
     for (let index = 0; index < 200; index++) await guess(server, '192.0.2.1', `wrong-${index}`)

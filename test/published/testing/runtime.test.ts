@@ -168,12 +168,12 @@ describe('an actor', () => {
   })
 
   test('that is in another state when the time is over is told with its way there', async () => {
-    const svc = await start({ waitMs: 20 })
+    const svc = await start({ waitMs: 400 })
     const session = await svc.sessions.create()
     svc.model.says('Hello.')
     await svc.sessions.ask(session, 'hello')
     await expect(svc.state({ kind: 'run' }, 'failed')).rejects.toThrow(
-      /the state "failed": not within 20 ms\. It ended in "finished", after working.preparing → working.generating → closing\./,
+      /the state "failed": not within 400 ms\. It ended in "finished", after working.preparing → working.generating → closing\./,
     )
     await expect(svc.state({ kind: 'session' }, 'asleep')).rejects.toThrow(
       /It is in "idle", after looking → running → looking\. The clock stands still; its next timer is due in \d+ ms\./,

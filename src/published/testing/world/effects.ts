@@ -43,7 +43,8 @@ export function createFakeEffects(overrides: FakeOverrides = {}): FakeEffects {
   const logs: LogRecord[] = []
   return {
     ids: createIds({ now: () => clock.now(), randomBytes: (size) => random.bytes(size) }),
-    files: createNodeFiles(),
+    // The clock stands still within a turn, so nothing in it takes long.
+    files: createNodeFiles(() => undefined),
     fetch: async (input) => {
       throw new Error(`unexpected fetch of ${String(input instanceof Request ? input.url : input)}`)
     },

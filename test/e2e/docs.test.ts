@@ -65,7 +65,7 @@ interface Step {
   /** A program that this machine may lack. */
   readonly needs?: string
   prepare?(server: Server | undefined): Promise<void>
-  after?(): void
+  after?(): Promise<void> | void
 }
 
 let scene: Scene
@@ -93,7 +93,11 @@ const STEPS: Readonly<Record<string, readonly Step[]>> = {
   ],
   'docs/configuration.md': [{ prints: /^write {2}\S*svc\.json$[^]*^wrote \S*svc\.json$/m }],
   'docs/inspector.md': [
-    { server: true, prints: /^http:\/\/127\.0\.0\.1:\d+\/v2\/inspector$/m, after: () => expect(opened()).toMatch(/\/v2\/inspector\n$/) },
+    {
+      server: true,
+      prints: /^http:\/\/127\.0\.0\.1:\d+\/v2\/inspector$/m,
+      after: async () => expect.poll(opened).toMatch(/\/v2\/inspector\n$/),
+    },
     { prepare: saveTrace, prints: /^file:.*\.html$/m },
     { prints: /^\S+ \(session\): \d+ events, then \S/m },
   ],
@@ -180,7 +184,7 @@ describe('the commands of', () => {
       const ran = await terminal.run(script, endless === true ? prints : undefined)
       const code = endless === true ? undefined : 0
       expect({ block: block.text, ...ran }).toEqual({ block: block.text, code, printed: expect.stringMatching(prints) as string })
-      after?.()
+      await after?.()
       await server?.stop()
     }
   })

@@ -140,12 +140,9 @@ test('a write that was killed between the old and the new files is taken back by
 
 /** Names below names, further down than a path can say. */
 function dig(folder: string): void {
-  const script = `import os,sys
-at = os.open(sys.argv[1], os.O_RDONLY)
-for _ in range(30):
-    os.mkdir('n' * 200, dir_fd=at)
-    at = os.open('n' * 200, os.O_RDONLY, dir_fd=at)`
-  execFileSync('python3', ['-c', script, folder])
+  const script = `process.chdir(process.argv[1])
+    for (let left = 30; left > 0; left--) { require('node:fs').mkdirSync('n'.repeat(200)); process.chdir('n'.repeat(200)) }`
+  execFileSync(process.execPath, ['-e', script, folder])
   onTestFinished(() => void execFileSync('rm', ['-rf', folder])) // no path that a program of Node could use leads there
 }
 

@@ -10,6 +10,7 @@
  */
 import { basename, dirname, join, resolve } from 'node:path'
 import { createFolderTree, type FolderTree } from '../../kernel/folder-tree.js'
+import { createLinks } from './links.js'
 import type { DirectoryEntry, FileStat, Files } from '../../ports/effects.js'
 import type { Dependency, ReadOptions, TextOutcome } from './file-answers.js'
 import type { FolderWatches, Hearing } from './folder-watches.js'
@@ -61,7 +62,6 @@ interface Heard {
   readonly hearing: Hearing
 }
 
-const NONE: ReadonlySet<string> = new Set()
 const NOWHERE: Way = { real: undefined, isFolder: false }
 /** As many links as Linux follows. */
 const MOST_LINKS = 40
@@ -75,10 +75,7 @@ export interface FileMemoryDeps {
 
 export function createFileMemory({ files, watches, onChanged }: FileMemoryDeps): FileMemory {
   const ways = createFolderTree<Way>(dirname)
-  /** Links by their path: every place that they lead through. */
-  const links = new Map<string, readonly string[]>()
-  /** The same by place. */
-  const places = createFolderTree<Set<string>>(dirname)
+  const links = createLinks()
   const hearings = createFolderTree<Heard>(dirname)
   const known: Pick<FolderTree<object>, 'delete' | 'drop'>[] = [ways]
   /** Folders that were not heard, by why. */
@@ -94,42 +91,14 @@ export function createFileMemory({ files, watches, onChanged }: FileMemoryDeps):
   })
 
   function isKnown(path: string, isMove: boolean): boolean {
-    return ways.get(path) !== undefined || (isMove && listed.has(dirname(path))) || listed.has(path) || throughLinks(path).size > 0
-  }
-
-  /** Links that lead through a path, through what is above it or below. */
-  function throughLinks(path: string): ReadonlySet<string> {
-    if (links.size === 0) return NONE
-    const found = new Set<string>()
-    for (const leading of places.within(path)) for (const link of leading) found.add(link)
-    for (let at = path; at !== dirname(at); ) {
-      at = dirname(at)
-      for (const link of places.get(at) ?? NONE) found.add(link)
-    }
-    return found
-  }
-
-  function addLink(link: string, through: readonly string[]): void {
-    removeLink(link)
-    links.set(link, through)
-    for (const place of through) places.set(place, (places.get(place) ?? new Set()).add(link))
-  }
-
-  /** Whether it was known. */
-  function removeLink(link: string): boolean {
-    for (const place of links.get(link) ?? []) {
-      const leading = places.get(place)
-      leading?.delete(link)
-      if (leading?.size === 0) places.delete(place)
-    }
-    return links.delete(link)
+    return ways.get(path) !== undefined || (isMove && listed.has(dirname(path))) || listed.has(path) || links.through(path).size > 0
   }
 
   function forget(path: string): void {
     version += 1
     for (const tree of known) tree.drop(path)
-    for (const link of throughLinks(path)) {
-      if (!removeLink(link)) continue
+    for (const link of links.through(path)) {
+      if (!links.remove(link)) continue
       forget(link) // I2
     }
   }
@@ -168,7 +137,7 @@ export function createFileMemory({ files, watches, onChanged }: FileMemoryDeps):
     if (target === undefined || depth >= MOST_LINKS) return NOWHERE
     const place = resolve(parent.real, target)
     const end = await wayTo(place, depth + 1)
-    addLink(path, [own, place, ...(end.real === undefined ? [] : [end.real])])
+    links.put(path, [own, place, ...(end.real === undefined ? [] : [end.real])])
     return end
   }
 

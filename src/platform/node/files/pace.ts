@@ -22,19 +22,15 @@ const AT_ONCE = 32
 export function createPace({ now = () => performance.now(), soon = setImmediate }: PaceOptions = {}): Pace {
   /** When this turn was first looked at. */
   let began: number | undefined
-  let waiting: (() => void)[] = []
-  let gone = 0
+  const waiting: (() => void)[] = []
 
   const forget = () => void (began = undefined)
 
   function next(): void {
     began = undefined
-    for (const end = Math.min(gone + AT_ONCE, waiting.length); gone < end; gone++) waiting[gone]?.()
-    if (gone < waiting.length) soon(next)
-    else {
-      waiting = []
-      gone = 0
-    }
+    // Taken out, so that however long others follow, no more is kept than waits.
+    for (const goOn of waiting.splice(0, AT_ONCE)) goOn()
+    if (waiting.length > 0) soon(next)
   }
 
   return () => {

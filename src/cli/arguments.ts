@@ -5,8 +5,9 @@ import type { CleanupOptions } from './commands/cleanup/cleanup-page.js'
 import { type ConfigOptions, readConfigArguments } from './commands/config/config-arguments.js'
 import { DOCTOR, type DoctorOptions } from './commands/doctor/doctor-page.js'
 import { INSPECT, type InspectOptions } from './commands/inspect/inspect-page.js'
-import { type FormatterOptions, readFormatterArguments } from './commands/formatter/formatter-arguments.js'
-import { type LspOptions, readLspArguments } from './commands/lsp/lsp-arguments.js'
+import { type ProgramOptions, readProgramArguments } from './commands/acceptance/program-arguments.js'
+import { FORMATTER } from './commands/formatter/formatter-pages.js'
+import { LSP } from './commands/lsp/lsp-pages.js'
 import type { LogsOptions } from './commands/logs/logs-page.js'
 import type { McpOptions } from './commands/mcp/mcp-options.js'
 import { MCP } from './commands/mcp/mcp-page.js'
@@ -33,8 +34,8 @@ export type Command =
   | { readonly name: 'doctor'; readonly options: DoctorOptions }
   | { readonly name: 'models'; readonly options: ModelsOptions }
   | { readonly name: 'mcp'; readonly options: McpOptions }
-  | { readonly name: 'lsp'; readonly options: LspOptions }
-  | { readonly name: 'formatter'; readonly options: FormatterOptions }
+  | { readonly name: 'lsp'; readonly options: ProgramOptions }
+  | { readonly name: 'formatter'; readonly options: ProgramOptions }
   | { readonly name: 'providers'; readonly options: ProvidersOptions }
   | { readonly name: 'auth'; readonly options: AuthOptions }
   | { readonly name: 'plugin'; readonly options: PluginOptions }
@@ -114,9 +115,9 @@ function readCommand(name: string, args: string[]): Command {
     case 'mcp':
       return { name, options: readMcp(args) }
     case 'lsp':
-      return { name, options: readLspArguments(args, readServerUrl) }
+      return { name, options: readProgramArguments(LSP, args, readServerUrl) }
     case 'formatter':
-      return { name, options: readFormatterArguments(args, readServerUrl) }
+      return { name, options: readProgramArguments(FORMATTER, args, readServerUrl) }
     case 'models':
       return { name, options: readModels(args) }
     case 'providers':

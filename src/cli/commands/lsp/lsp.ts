@@ -4,36 +4,30 @@ import type { LspStatus } from '../../../protocol/lsp/lsp.js'
 import { printable } from '../../../protocol/text/visible-text.js'
 import { connect } from '../../connection.js'
 import { existingDirectory } from '../../directory.js'
-import { jsonText, writeOut } from '../../terminal/output.js'
+import { actOn, teller } from '../acceptance/acts.js'
+import type { ProgramOptions } from '../acceptance/program-arguments.js'
 import { columns } from '../plugin/plugin-words.js'
-import type { LspOptions } from './lsp-arguments.js'
 
 /** Answers 0, or 1 when there was nothing to take back. Throws `SvcError` for a server there is not. */
-export async function lsp(options: LspOptions): Promise<number> {
+export async function lsp(options: ProgramOptions): Promise<number> {
   const connection = await connect(options.server)
-  const { plugins } = connection.client
+  const { lsp: servers } = connection.client.plugins
   const query = { directory: existingDirectory(options.directory) }
-  const tell = (value: unknown, text: string) => writeOut(options.json ? `${jsonText(value, 2)}\n` : text)
   try {
-    switch (options.action) {
-      case 'list': {
-        const rows = await plugins.lsp.status(query)
-        const text = columns([['ID', 'STATUS', 'COMMAND', 'WHY'], ...rows.map(rowOf)])
-        tell(rows, rows.length === 0 ? 'no language server fits the files here\n' : text)
-        return 0
-      }
-      case 'accept': {
-        const accepted = await plugins.lsp.accept({ ...query, server: options.id })
-        const lines = accepted.commands.map((words) => `  ${printable(lineText(words))}\n`).join('')
-        tell(accepted, `may start in ${printable(accepted.directory)}, and load code from there:\n${lines}`)
-        return 0
-      }
-      case 'revoke': {
-        const answer = await plugins.lsp.takeBack({ ...query, server: options.id })
-        tell(answer, answer.removed ? 'taken back\n' : 'nothing was accepted\n')
-        return answer.removed ? 0 : 1
-      }
+    if (options.action === 'list') {
+      const rows = await servers.status(query)
+      const text = columns([['ID', 'STATUS', 'COMMAND', 'WHY'], ...rows.map(rowOf)])
+      teller(options.json)(rows, rows.length === 0 ? 'no language server fits the files here\n' : text)
+      return 0
     }
+    const { action, id, json } = options
+    const one = { ...query, server: id }
+    return await actOn(action, json, {
+      standing: async () => (await servers.status(query)).find((row) => row.id === id)?.acceptance,
+      accept: (body) => servers.accept({ ...one, ...body }),
+      takeBack: () => servers.takeBack(one),
+      said: (directory) => `may start in ${directory}, and load code from there`,
+    })
   } finally {
     await connection.close()
   }

@@ -4,15 +4,10 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { longCircles, twoWayPairs } from './architecture/pairs.js'
 import { findings } from './architecture/rules.js'
+import { sources } from './architecture/source.js'
 import { climbs, deserted } from './architecture/storeys.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-
-function sources() {
-  return readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
-    .map((name) => ({ path: `src/${name.replaceAll('\\', '/')}`, text: readFileSync(join(root, 'src', name), 'utf8') }))
-}
 
 describe('the source tree', () => {
   test('keeps the arrows between layers and the order of its storeys, has no cycle, no forbidden global, no long file and no vague name', () => {

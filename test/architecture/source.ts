@@ -1,4 +1,5 @@
 /** TypeScript sources as the architecture rules see them: their imports, and their code without comments and texts. */
+import { readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 
 export interface SourceFile {
@@ -20,6 +21,14 @@ const BARE = /^import\s*(['"])([^'"]+)\1/gm
 /** Whatever the first operand is, the last one is a text of letters. */
 const MADE = /\bRegExp\([^\n]*,\s*['"`]([a-z]*)['"`]\s*,?\s*\)/g
 const DYNAMIC = /\bimport\(\s*(['"])([^'"]+)\1\s*\)/g
+
+/** Every file of `src`. */
+export function sources(): SourceFile[] {
+  const root = new URL('../../src/', import.meta.url)
+  return readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => ({ path: `src/${name}`, text: readFileSync(new URL(name, root), 'utf8') }))
+}
 
 /** Every import and re-export of a file. */
 export function importsOf(text: string): Import[] {

@@ -1,6 +1,6 @@
 /**
  * The toolbox: `toolbox.js <directory>` runs the tools of a directory as a plugin that speaks `svc-plugin/2` on its standard streams
- * (docs/decisions/076). What a file prints while it is loaded goes to standard error, as everything it prints later.
+ * (decision 076). What a file prints while it is loaded goes to standard error, as everything it prints later.
  */
 import { execFile } from 'node:child_process'
 import { readdir, realpath } from 'node:fs/promises'

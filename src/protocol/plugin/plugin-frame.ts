@@ -133,7 +133,7 @@ export const InitializeReply = z.looseObject({
   websocketRoutes: list(RouteDeclaration),
   messageParts: list(PartDeclaration),
   mcp: list(McpDeclaration),
-  /** What of the plugin does not work, for its user (docs/decisions/076). */
+  /** What of the plugin does not work, for its user (decision 076). */
   problems: list(z.string()),
 })
 export type InitializeReply = z.infer<typeof InitializeReply>

@@ -1,4 +1,4 @@
-/** Directories of tools: `tools/` of the configuration and `.svc/tools/` of a workspace (docs/decisions/076). */
+/** Directories of tools: `tools/` of the configuration and `.svc/tools/` of a workspace (decision 076). */
 export const TOOLS_DIRECTORY = 'tools'
 
 const SCRIPT = /^[A-Za-z][A-Za-z0-9_-]*\.[cm]?[jt]s$/

@@ -49,12 +49,14 @@ export function linksOf(path: string): { readonly file: string; readonly heading
 
 /** Names of the headings of a document in links. */
 export function headingsOf(path: string): string[] {
-  return [...proseOf(path).matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+  const anchors = [...proseOf(path).matchAll(/^<a id="([\w.-]+)"><\/a>$/gm)].map(([, name = '']) => name)
+  const slugs = [...proseOf(path).matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
     title
       .toLowerCase()
       .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
       .replaceAll(' ', '-'),
   )
+  return [...anchors, ...slugs]
 }
 
 function read(path: string): string {

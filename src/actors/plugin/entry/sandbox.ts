@@ -59,7 +59,7 @@ export function sandboxPolicy(sandbox: boolean | undefined, env: Readonly<Record
   }
 }
 
-/** The same of a package: tools are for the files and programs of a project, and are contained where that is asked for alone (decisions/076). */
+/** The same of a package: tools are for the files and programs of a project, and are contained where that is asked for alone (decision 076). */
 export function packagePolicy(packageId: string, ...asked: Parameters<typeof sandboxPolicy>): SandboxPolicy {
   const policy = sandboxPolicy(...asked)
   return policy === 'auto' && isToolsId(packageId) ? 'off' : policy

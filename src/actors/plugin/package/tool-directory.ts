@@ -1,4 +1,4 @@
-/** Directories of tools as packages: found, hashed, approved, copied and started as any other (docs/decisions/076). */
+/** Directories of tools as packages: found, hashed, approved, copied and started as any other (decision 076). */
 import { join } from 'node:path'
 import { reachedThrough } from '../../../protocol/text/exposure.js'
 import { PackageManifest } from '../../../protocol/plugin/plugin.js'

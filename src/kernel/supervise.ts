@@ -1,5 +1,5 @@
 /**
- * Actors by key, each the root of a system of its own, so that a crash ends that one alone (architecture §8).
+ * Actors by key, each the root of a system of its own, so that a crash ends that one alone (laws §8).
  *
  * I1 At most one actor per key, from its start until it has ended, however it ends.
  * I2 Once draining nothing is started; `drain` resolves when every actor has ended.

@@ -1,4 +1,4 @@
-/** Doors of the host that lead to the journal and to sessions; every native plugin may use them (architecture §7). */
+/** Doors of the host that lead to the journal and to sessions; every native plugin may use them (laws §7). */
 import type { Placeholder } from './process-facts.js'
 import type { Caller } from '../protocol/caller.js'
 import type { CreateSessionRequest, Session, SessionUsage } from '../protocol/session/session.js'

@@ -106,7 +106,7 @@ export interface Sessions {
   export(caller: Caller, request: ExportSessionsRequest): AsyncIterable<string>
   /** Reads one bundle as it arrives; answers the id of the new session. `admit`: the canonical directory, which the caller may use. */
   import(caller: Caller, chunks: AsyncIterable<Uint8Array>, admit: (directory: string) => Promise<string>): Promise<string>
-  /** `queue`: what becomes of prompts that wait, before anything else can run (decision 41). */
+  /** `queue`: what becomes of prompts that wait, before anything else can run (choice 41). */
   abort(id: string, queue?: AbortQueue): Promise<boolean>
   /** Compacts the conversation of an idle session; resolves when that is done. Throws `resource.conflict` when the session is at work or the compaction is aborted. */
   compact(id: string, signal: AbortSignal): Promise<void>
@@ -131,7 +131,7 @@ export interface Sessions {
   queue(id: string): SessionQueueInfo
   clearQueue(id: string): SessionQueueMutation
   popQueue(id: string, messageId?: string): SessionQueueMutation
-  /** Gives the oldest held prompt its turn, or that of one message (decision 35). */
+  /** Gives the oldest held prompt its turn, or that of one message (choice 35). */
   releaseQueue(caller: Caller, id: string, messageId: string | undefined): SessionQueueRelease
   /** Tenant and directory of a session for admission; undefined when unknown. */
   owner(id: string): { readonly tenantId: string; readonly directory: string } | undefined

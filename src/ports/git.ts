@@ -1,4 +1,4 @@
-/** What is asked of git, and of repositories without it (threat-model V1, V2; decision 16). */
+/** What is asked of git, and of repositories without it (threat-model V1, V2; choice 16). */
 
 /** Git for the repository of a directory. */
 export interface Git {

@@ -1,6 +1,6 @@
 /**
  * The interface of a native plugin: what it contributes, and the host it is handed. Built-ins use exactly
- * this and nothing else (architecture §7).
+ * this and nothing else (laws §7).
  */
 import type * as z from 'zod'
 import type { PermissionAction } from '../protocol/interaction/interaction.js'

@@ -1,4 +1,4 @@
-/** The door to programs that load code of a workspace (decision 34). A plugin that starts one starts it here. */
+/** The door to programs that load code of a workspace (choice 34). A plugin that starts one starts it here. */
 import type { PermissionAction } from '../protocol/interaction/interaction.js'
 import type { ProgramAcceptance, ProgramKind, ProgramStanding } from '../protocol/acceptance/acceptance.js'
 import type { ChildPipe, PipeOptions, ProcessResult, SpawnOptions } from './effects.js'

@@ -1,4 +1,4 @@
-/** What one session or one request can call: the published contributions of every plugin that serves its scope (architecture §10). */
+/** What one session or one request can call: the published contributions of every plugin that serves its scope (laws §10). */
 import type { Session } from '../protocol/session/session.js'
 import type { PluginEvent } from '../protocol/plugin/plugin-requests.js'
 import type { ToolDefinition } from './provider-adapter.js'

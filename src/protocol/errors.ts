@@ -1,6 +1,6 @@
 /**
  * The error catalogue: one line per code gives its HTTP status and whether a retry can help
- * (http-contract §6, decisions 1 and 19). No status number appears anywhere else.
+ * (http-contract §6, choices 1 and 19). No status number appears anywhere else.
  */
 import { cut } from '../kernel/cut.js'
 import * as z from 'zod'

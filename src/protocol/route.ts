@@ -5,7 +5,7 @@
 import type * as z from 'zod'
 
 /**
- * Who may call, and what is checked before the handler runs (architecture §11):
+ * Who may call, and what is checked before the handler runs (laws §11):
  * `open` nobody is asked, with `credential` only where that parameter of the query stands for one; `caller` any admitted caller;
  * `directory` the directory of the call is resolved and checked, with `operator` only the local operator may call, with `local` he or everybody while no credential is configured, and with `guardsInstallation` the same where
  * the scope is the installation; `session` the session named by a path parameter; `interaction` the session that owns the request id;

@@ -1,4 +1,4 @@
-/** The composition root: the parts of a running service, and the order they start and stop in (architecture §8). */
+/** The composition root: the parts of a running service, and the order they start and stop in (laws §8). */
 import { SvcError } from '../protocol/errors.js'
 import type { Effects } from '../ports/effects.js'
 import type { Runtime } from '../ports/facades.js'

@@ -156,7 +156,7 @@ export interface QueueRow {
   readonly delivery: 'steer' | 'queue' | 'continue'
   readonly request: QueuedPrompt
   readonly created: number
-  /** It has no turn before somebody releases it (decision 35). */
+  /** It has no turn before somebody releases it (choice 35). */
   readonly held: boolean
 }
 

@@ -1,3 +1,4 @@
+// Holds http-contract §3; subsystems d, d.6; threat-model T2, T6, T7.
 import { describe, expect, test } from 'vitest'
 import { createAdmission } from '../../src/http/admission/admission.js'
 import { createGuesses } from '../../src/http/admission/guesses.js'

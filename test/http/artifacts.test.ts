@@ -1,3 +1,4 @@
+// Holds http-contract §5.6; threat-model S3.
 import { afterAll, describe, expect, test } from 'vitest'
 import { attachment, filenameOf, matchesEtag } from '../../src/http/answer/content.js'
 import { ARTIFACT, createFakeRuntime } from '../fakes/runtime.js'

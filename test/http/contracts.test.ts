@@ -1,3 +1,4 @@
+// Holds threat-model H1.
 import { afterAll, describe, expect, test } from 'vitest'
 import type { HttpServer } from '../../src/http/server.js'
 import { API } from '../../src/protocol/api.js'

@@ -1,3 +1,4 @@
+// Holds threat-model T1.
 import { afterAll, describe, expect, test } from 'vitest'
 import type { TokenSource } from '../../src/http/admission/tokens.js'
 import { ApiError } from '../../src/protocol/errors.js'

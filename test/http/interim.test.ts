@@ -1,3 +1,4 @@
+// Holds threat-model H8.
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterEach, expect, test } from 'vitest'

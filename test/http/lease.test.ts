@@ -1,3 +1,4 @@
+// Holds laws §11.
 /** What a control lease keeps others from, for every operation of the contract. */
 import { expect, test } from 'vitest'
 import { API } from '../../src/protocol/api.js'

@@ -1,3 +1,4 @@
+// Holds threat-model T3.
 /** An explicit `null` for an optional field means absent, wherever the published schema of a request has one. */
 import { afterAll, expect, test } from 'vitest'
 import * as z from 'zod'

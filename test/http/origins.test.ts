@@ -1,3 +1,4 @@
+// Holds threat-model H5.
 import { afterAll, describe, expect, test } from 'vitest'
 import { createDoors } from '../../src/http/admission/doors.js'
 import { createTokens } from '../../src/http/admission/tokens.js'

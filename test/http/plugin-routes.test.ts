@@ -1,3 +1,4 @@
+// Holds plugin-protocol §13-6; threat-model H10.
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import type { PluginCall, PluginRouteMatch } from '../../src/ports/plugins.js'

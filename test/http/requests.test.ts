@@ -1,3 +1,4 @@
+// Holds threat-model H6.
 import { afterAll, describe, expect, test } from 'vitest'
 import { createTokens } from '../../src/http/admission/tokens.js'
 import { API } from '../../src/protocol/api.js'

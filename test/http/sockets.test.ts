@@ -1,3 +1,4 @@
+// Holds threat-model S2.
 import { once } from 'node:events'
 import { type Server, createServer } from 'node:http'
 import { type Socket, connect } from 'node:net'

@@ -1,3 +1,4 @@
+// Holds sessions-events §11.2, §11.6, §12.3.
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'

@@ -1,3 +1,4 @@
+// Holds threat-model H7.
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

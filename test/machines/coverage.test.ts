@@ -1,3 +1,4 @@
+// Holds sessions-events §2.8, §8.11.
 import { describe, expect, it } from 'vitest'
 import { checkoutMachine } from '../../src/machines/vcs/checkout.machine.js'
 import { cloneMachine } from '../../src/machines/workspace/clone.machine.js'

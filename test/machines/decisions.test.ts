@@ -1,3 +1,4 @@
+// Holds sessions-events §4.10.
 import { describe, expect, it } from 'vitest'
 import { type AnyMachineSnapshot, type AnyStateMachine, type EventObject, initialTransition, transition } from 'xstate'
 import { hasFollowUp, wasCut } from '../../src/machines/session/follow-up.js'

@@ -1,3 +1,4 @@
+// Holds http-contract §6; choices 1, 19.
 import { expect, test } from 'vitest'
 import { ERRORS } from '../../src/protocol/errors.js'
 

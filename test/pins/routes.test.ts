@@ -1,3 +1,4 @@
+// Holds http-contract §5.1, §5.2, §5.3, §5.4.
 import { expect, test } from 'vitest'
 import { API } from '../../src/protocol/api.js'
 

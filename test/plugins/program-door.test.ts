@@ -1,6 +1,6 @@
 /**
  * Every kind of program that loads code of a workspace, in every way it can stand there: a planted program leaves a mark when it is started, and
- * the same program is started where somebody stands for it (decision 34).
+ * the same program is started where somebody stands for it (choice 34).
  */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -1,3 +1,4 @@
+// Holds sessions-events §11.1.
 import { expect, test } from 'vitest'
 import { EVENT_SENTENCES } from '../../src/protocol/event/event-sentences.js'
 import { eventSource } from '../../src/protocol/event/event-source.js'

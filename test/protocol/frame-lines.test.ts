@@ -1,3 +1,4 @@
+// Holds plugin-protocol §4.2.
 import { describe, expect, test } from 'vitest'
 import { createLineSplitter } from '../../src/protocol/plugin/frame-lines.js'
 

@@ -1,3 +1,4 @@
+// Holds sessions-events §1, §1.5.
 import { describe, expect, it } from 'vitest'
 import { createIds } from '../../src/protocol/ids.js'
 

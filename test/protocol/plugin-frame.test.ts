@@ -1,3 +1,4 @@
+// Holds plugin-protocol §4.3, §6.2.
 import { describe, expect, test } from 'vitest'
 import { parseInitializeReply } from '../../src/actors/plugin/link/initialize.js'
 import { InitializeReply, isSameOwner, PluginFrame, PluginOwner } from '../../src/protocol/plugin/plugin-frame.js'

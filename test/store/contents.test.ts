@@ -1,3 +1,4 @@
+// Holds sessions-events §14.
 import { expect, it } from 'vitest'
 import type { ToolPart } from '../../src/protocol/message/message.js'
 import type { ShownFile } from '../../src/store/contents.js'

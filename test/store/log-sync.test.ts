@@ -1,3 +1,4 @@
+// Holds threat-model §5.
 import { fdatasync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// Holds sessions-events §11; threat-model T8.
 import { describe, expect, it } from 'vitest'
 import type { Retention, Store } from '../../src/store/store.js'
 import { event, memoryStore } from './records.js'

@@ -1,3 +1,4 @@
+// Holds sessions-events §3.
 import { describe, expect, it } from 'vitest'
 import { memoryStore, session, text, user } from './records.js'
 

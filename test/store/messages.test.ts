@@ -1,3 +1,4 @@
+// Holds http-contract §2.6, §4.2, §4.3; sessions-events §5.
 import { describe, expect, it } from 'vitest'
 import type { Message, Part } from '../../src/protocol/message/message.js'
 import type { Store } from '../../src/store/store.js'

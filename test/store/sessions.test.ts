@@ -1,3 +1,4 @@
+// Holds sessions-events §2, §14.1.
 import { describe, expect, it } from 'vitest'
 import type { SessionFilter, Store } from '../../src/store/store.js'
 import { assistant, execution, memoryStore, permission, queued, session, text, event } from './records.js'

@@ -1,3 +1,4 @@
+// Holds threat-model §8.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

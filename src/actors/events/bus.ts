@@ -58,7 +58,7 @@ export function createBus(report: (error: unknown) => void): Bus {
 
 const encoder = new TextEncoder()
 
-/** SSE framing (decision 2): `id`, `event`, `data`; a baseline record carries no `id` line. */
+/** SSE framing (choice 2): `id`, `event`, `data`; a baseline record carries no `id` line. */
 export function sseFrame(type: string, json: string, sequence?: number): string {
   return sequence === undefined ? `event: ${type}\ndata: ${json}\n\n` : `id: ${sequence}\nevent: ${type}\ndata: ${json}\n\n`
 }

@@ -1,4 +1,4 @@
-/** The one counter of events: numbers are reserved durably in blocks, so none is used twice across a crash (decision 2). */
+/** The one counter of events: numbers are reserved durably in blocks, so none is used twice across a crash (choice 2). */
 import { LIMITS } from '../../protocol/limits.js'
 import type { Store } from '../../store/store.js'
 

@@ -1,4 +1,4 @@
-/** The host a native plugin is handed: narrowed effects and the services it may use (architecture §7). */
+/** The host a native plugin is handed: narrowed effects and the services it may use (laws §7). */
 import { SvcError } from '../../protocol/errors.js'
 import type { Todo } from '../../protocol/session/session.js'
 import { createProgramDoor } from './programs.js'

@@ -1,5 +1,5 @@
 /**
- * The one door to programs that load code of a workspace: language servers, formatters, what they ask build tools, MCP servers (decision 34;
+ * The one door to programs that load code of a workspace: language servers, formatters, what they ask build tools, MCP servers (choice 34;
  * threat-model W2, C5, C7).
  *
  * I1 Nothing starts that does not stand at this very moment: in the sandbox, by the configuration of the installation, or by an act.

@@ -1,4 +1,4 @@
-/** Live actors as data: names, kinds and states, and the walk from a root to everything below it (architecture §8). */
+/** Live actors as data: names, kinds and states, and the walk from a root to everything below it (laws §8). */
 import type { AnyActorRef, AnyEventObject } from 'xstate'
 import type { InspectedActor } from '../../protocol/system/inspector.js'
 import { isRecord } from '../../protocol/text/json.js'

@@ -1,4 +1,4 @@
-/** State machines as data: what the inspector draws (architecture §8). Made once for each machine. */
+/** State machines as data: what the inspector draws (laws §8). Made once for each machine. */
 import type { AnyActorLogic, AnyStateMachine, AnyStateNode } from 'xstate'
 import type { InspectedMachine, InspectedState, InspectedTransition } from '../../protocol/system/inspector.js'
 

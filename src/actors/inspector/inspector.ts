@@ -1,5 +1,5 @@
 /**
- * The inspector: what lives in this service and what happens to it (architecture §8).
+ * The inspector: what lives in this service and what happens to it (laws §8).
  *
  * I1 Opened by the first viewer, closed `linger` after the last has left; closed, no actor is observed and nothing is kept.
  *    The end of the service closes it at once.

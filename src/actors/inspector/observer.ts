@@ -1,5 +1,5 @@
 /**
- * Turns what XState tells of its actors into records of the ring (architecture §8).
+ * Turns what XState tells of its actors into records of the ring (laws §8).
  *
  * I1 Attached to every live root, and to every root from its start, while somebody looks; to none otherwise.
  * I2 A payload is looked at once, while it is told, and never kept.

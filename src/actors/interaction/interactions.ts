@@ -4,7 +4,7 @@
  * I1 A request is a row, and listed, before anybody hears of it; it is settled at most once, and listed no more when that is heard.
  * I2 A request lives no longer than the call that asked: aborting the call withdraws it.
  * I3 A request that cannot be settled because the store fails stays pending until the end of its run is recorded.
- * I4 What an unattended run asks is denied after `unattendedWait`; every other request waits until it is answered or its call ends (decision 25).
+ * I4 What an unattended run asks is denied after `unattendedWait`; every other request waits until it is answered or its call ends (choice 25).
  */
 import type { Caller } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'

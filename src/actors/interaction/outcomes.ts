@@ -1,4 +1,4 @@
-/** What became of a request, for whoever asks later (decision 40). */
+/** What became of a request, for whoever asks later (choice 40). */
 import { SvcError } from '../../protocol/errors.js'
 import type { PermissionOutcome, PermissionRequest, QuestionOutcome, QuestionRequest } from '../../protocol/interaction/interaction.js'
 import type { InteractionRow, Store } from '../../store/store.js'

@@ -1,4 +1,4 @@
-/** Remembered "always" answers as records: listed and taken back (decision 40). They belong to a place, see `Project.approvals`. */
+/** Remembered "always" answers as records: listed and taken back (choice 40). They belong to a place, see `Project.approvals`. */
 import { createHash } from 'node:crypto'
 import type { Caller } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'

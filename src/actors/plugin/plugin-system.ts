@@ -1,6 +1,6 @@
 /**
  * The plugins of the service: packages, entries of the configuration and built-ins, their actors and what they
- * contribute (architecture §10; plugin-protocol §3).
+ * contribute (laws §10; plugin-protocol §3).
  *
  * I1 A plugin degrades alone: nothing here rejects because of one of them.
  * I2 Whoever asks for a view waits for plugins that never ran, at most for `initialize` and a little more.

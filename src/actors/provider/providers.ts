@@ -109,7 +109,7 @@ export function createProviders({ effects, configs, contributions, source = NO_S
       subscription: (providerId) => signInSettings(document, providerId),
     }
   }
-  /** Whose connections count, the nearest first (decision 33 of the specification). */
+  /** Whose connections count, the nearest first (choice 33). */
   const workspacesOf = async (directory: string, workspaceId: string | undefined): Promise<readonly string[]> => {
     const managed = await stores.workspaceOf?.(directory)
     return [...new Set([workspaceId, managed, directory].filter((id) => id !== undefined))]

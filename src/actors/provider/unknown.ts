@@ -36,7 +36,7 @@ export function unknownModel(
   })
 }
 
-/** A variant that the model does not have would change nothing (decision 23). */
+/** A variant that the model does not have would change nothing (choice 23). */
 export function refuseUnknownVariant({ ref, model }: Pick<ResolvedModel, 'ref' | 'model'>): void {
   const known = Object.keys(model.variants ?? {})
   const { providerId, id: modelId, variant } = ref

@@ -1,4 +1,4 @@
-/** The `Sessions` facade: one call per route, each a read or one commit followed by a wake (architecture §4). */
+/** The `Sessions` facade: one call per route, each a read or one commit followed by a wake (laws §4). */
 import { waitAtMost } from '../../kernel/patience.js'
 import { type Caller, LOCAL_TENANT, mayUseDirectory } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'

@@ -1,6 +1,6 @@
 /**
  * The supervisor of sessions: one actor per awake session, temporary, rebuilt from rows on the next wake
- * (architecture §8).
+ * (laws §8).
  */
 import { createActor, type InspectionEvent } from 'xstate'
 import { retryPolicyOf } from '../../machines/session/retry.js'

@@ -1,4 +1,4 @@
-/** Formatters, served by the plugin `dev.svc.files` (decision 34). */
+/** Formatters, served by the plugin `dev.svc.files` (choice 34). */
 import type { Runtime } from '../../ports/facades.js'
 import { formatterRoutes } from '../../protocol/format/formatter-routes.js'
 import type { Binder } from '../bind.js'

@@ -1,4 +1,4 @@
-/** Whether a program that loads code of a workspace may start, and the lines that rules are asked about (decision 34). Pure. */
+/** Whether a program that loads code of a workspace may start, and the lines that rules are asked about (choice 34). Pure. */
 import type { PermissionAction } from '../../protocol/interaction/interaction.js'
 import type { ProgramKind, ProgramStanding } from '../../protocol/acceptance/acceptance.js'
 

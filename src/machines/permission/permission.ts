@@ -17,7 +17,7 @@ export interface PermissionLayers {
   readonly ceilings?: readonly PermissionLayers[]
 }
 
-/** Rules of a workflow file undo no deny of `trusted`; its ask they turn into allow only when somebody stands for the content (decision 16). */
+/** Rules of a workflow file undo no deny of `trusted`; its ask they turn into allow only when somebody stands for the content (choice 16). */
 interface WorkflowLayer {
   readonly rules: readonly PermissionRule[]
   readonly isAccepted: boolean

@@ -1,5 +1,5 @@
 /**
- * The service: what is started in which order, and stopped in which order (architecture §8).
+ * The service: what is started in which order, and stopped in which order (laws §8).
  *
  * I1 The listener opens last: whoever can connect can be answered.
  * I2 Neither a client nor a session holds a stop up longer than its deadline; it ends within `stopDeadline`; `kill.requested` (a second signal) ends at once.

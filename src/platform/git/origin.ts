@@ -1,5 +1,5 @@
 /**
- * Whether a file came with a checkout: its path stands in the index of a repository around it with this very content (decision 16).
+ * Whether a file came with a checkout: its path stands in the index of a repository around it with this very content (choice 16).
  *
  * I1 Every repository around the file is asked, not only the nearest: one inside another hides nothing.
  * I2 What cannot be read or told counts as the checkout's, and says why.

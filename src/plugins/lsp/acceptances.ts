@@ -1,4 +1,4 @@
-/** Acts that let language servers of a workspace start, and their taking back (decision 34). */
+/** Acts that let language servers of a workspace start, and their taking back (choice 34). */
 import type { NativeHost, NativePlugin } from '../../ports/plugin.js'
 import type { RowsChange } from '../../ports/doors.js'
 import type { ProjectProgram } from '../../ports/programs.js'

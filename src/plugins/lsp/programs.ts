@@ -1,4 +1,4 @@
-/** The programs of language servers, as the door to programs of workspaces knows them (decision 34). */
+/** The programs of language servers, as the door to programs of workspaces knows them (choice 34). */
 import type { NativeHost } from '../../ports/plugin.js'
 import type { ProjectProgram } from '../../ports/programs.js'
 import { isRecord } from '../../protocol/text/json.js'

@@ -1,4 +1,4 @@
-/** Acts about servers that a workspace brings (decision 34). */
+/** Acts about servers that a workspace brings (choice 34). */
 import type { NativeHost, NativePlugin } from '../../ports/plugin.js'
 import { AcceptRequest } from '../../protocol/acceptance/acceptance.js'
 import { SvcError } from '../../protocol/errors.js'

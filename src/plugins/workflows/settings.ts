@@ -1,4 +1,4 @@
-/** `workflows.acceptance` of the installation: what has to be accepted before it runs (decision 16; threat-model W5). */
+/** `workflows.acceptance` of the installation: what has to be accepted before it runs (choice 16; threat-model W5). */
 import type { NativeHost } from '../../ports/plugin.js'
 
 /** Content that came with a checkout, every content, or none. */

@@ -1,4 +1,4 @@
-/** What a program that loads code of a workspace waits for, and what somebody has accepted (decision 34). */
+/** What a program that loads code of a workspace waits for, and what somebody has accepted (choice 34). */
 import * as z from 'zod'
 import { ms } from '../shared.js'
 

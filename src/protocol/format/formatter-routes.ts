@@ -1,4 +1,4 @@
-/** Formatters of a directory, and the acts that let them run code of it: operations of `dev.svc.files` (decision 34). */
+/** Formatters of a directory, and the acts that let them run code of it: operations of `dev.svc.files` (choice 34). */
 import * as z from 'zod'
 import { ACT, AcceptanceRemoved, AcceptRequest, ProgramAcceptance, ProgramStanding } from '../acceptance/acceptance.js'
 import { defineRoute } from '../route.js'

@@ -16,7 +16,7 @@ export const CompactionConfig = z
 export const ConfigDocument = z.looseObject({ compaction: CompactionConfig.optional() }).meta({ id: 'ConfigDocument' })
 export type ConfigDocument = z.infer<typeof ConfigDocument>
 
-/** A JSON merge patch: given keys replace, `null` deletes (decision 9). */
+/** A JSON merge patch: given keys replace, `null` deletes (choice 9). */
 export const ConfigPatch = z.looseObject({}).meta({ id: 'ConfigPatch', description: 'JSON merge patch of a ConfigDocument.' })
 
 export const ConfigDefaults = z

@@ -1,6 +1,6 @@
 /**
  * What the inspector shows: live actors, their state charts, what happened to them, plugins, and traces of all that
- * (architecture §8). Text of prompts and secrets is in none of it: of a payload the keys, JSON types and lengths are told.
+ * (laws §8). Text of prompts and secrets is in none of it: of a payload the keys, JSON types and lengths are told.
  */
 import * as z from 'zod'
 import { defineRoute } from '../route.js'

@@ -1,4 +1,4 @@
-/** The environment variables of svc: which there are, and how the value of each is read, so that none is passed over in silence (decision 23). */
+/** The environment variables of svc: which there are, and how the value of each is read, so that none is passed over in silence (choice 23). */
 
 type Env = Readonly<Record<string, string | undefined>>
 

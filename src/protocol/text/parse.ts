@@ -15,7 +15,7 @@ export function fieldNames(schema: z.ZodType | undefined): readonly string[] {
   return schema instanceof z.ZodObject ? Object.keys(schema.shape) : []
 }
 
-/** The parsed value; `request.invalid` naming the first few fields that do not fit (decision 1). */
+/** The parsed value; `request.invalid` naming the first few fields that do not fit (choice 1). */
 export function parseRequest<S extends z.ZodType>(schema: S, piece: RequestPiece, value: unknown): z.output<S> {
   const meant = asDeclared(schema, value)
   const fault = isLarge(meant) ? firstFault(schema, meant) : undefined

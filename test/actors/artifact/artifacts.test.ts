@@ -1,3 +1,4 @@
+// Holds subsystems m; threat-model T4.
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { afterEach, describe, expect, it } from 'vitest'

@@ -1,3 +1,4 @@
+// Holds sessions-events §3.6, §10.3; threat-model §6.5.3.
 import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { boundOutput, createManagedOutputs, settleOutput } from '../../../src/actors/artifact/outputs.js'

@@ -1,3 +1,4 @@
+// Holds sessions-events §11.3.
 import { describe, expect, it } from 'vitest'
 import { createAudiences } from '../../../src/actors/events/audiences.js'
 import type { BusRecord } from '../../../src/actors/events/bus.js'

@@ -1,3 +1,4 @@
+// Holds sessions-events §4.3, §11.8.
 import { setImmediate as turn } from 'node:timers/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'

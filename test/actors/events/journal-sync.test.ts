@@ -1,3 +1,4 @@
+// Holds http-contract §4.1; choice 2.
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { createBus } from '../../../src/actors/events/bus.js'

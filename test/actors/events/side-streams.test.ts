@@ -1,3 +1,4 @@
+// Holds sessions-events §2.9, §11.9, §11.10.
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { FrameSink } from '../../../src/ports/facades.js'

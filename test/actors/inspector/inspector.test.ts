@@ -1,3 +1,4 @@
+// Holds sessions-events §4.5; choice 41.
 import { describe, expect, test } from 'vitest'
 import type { FrameSink } from '../../../src/ports/facades.js'
 import {

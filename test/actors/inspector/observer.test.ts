@@ -1,3 +1,4 @@
+// Holds laws §8.
 import { assign, createActor, fromPromise, setup } from 'xstate'
 import { describe, expect, test } from 'vitest'
 import { createActorDirectory } from '../../../src/kernel/roots.js'

@@ -1,3 +1,4 @@
+// Holds choice 40.
 import { describe, expect, it } from 'vitest'
 import { TRUSTED_CALLER } from '../../../src/protocol/caller.js'
 import { calls, type PlayedTool, says, startTestService, type TestService } from '../../fakes/service.js'

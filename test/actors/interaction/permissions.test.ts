@@ -1,3 +1,4 @@
+// Holds http-contract §2.8.
 import { describe, expect, it } from 'vitest'
 import type { PermissionNeed } from '../../../src/ports/plugin.js'
 import { TRUSTED_CALLER } from '../../../src/protocol/caller.js'

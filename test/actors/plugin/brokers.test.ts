@@ -1,3 +1,4 @@
+// Holds plugin-protocol §2.5, §2.6, §4.8, §12-6.
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

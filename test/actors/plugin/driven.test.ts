@@ -1,3 +1,4 @@
+// Holds plugin-protocol §3.5; threat-model C5.
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'

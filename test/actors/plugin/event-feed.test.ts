@@ -1,3 +1,4 @@
+// Holds sessions-events §11.12; plugin-protocol §5.4.
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createBus } from '../../../src/actors/events/bus.js'

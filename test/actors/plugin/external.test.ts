@@ -1,3 +1,4 @@
+// Holds plugin-protocol §4.5, §4.6, §5.1.
 import { describe, expect, test } from 'vitest'
 import type { PluginSocket } from '../../../src/ports/contributions.js'
 import { createEventSender } from '../../../src/actors/plugin/process/external-events.js'

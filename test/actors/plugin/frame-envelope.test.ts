@@ -1,3 +1,4 @@
+// Holds plugin-protocol §13-3.
 import { describe, expect, test } from 'vitest'
 import { envelopeOf } from '../../../src/actors/plugin/link/frame-envelope.js'
 

@@ -1,3 +1,4 @@
+// Holds plugin-protocol §9.5, §13-15.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'

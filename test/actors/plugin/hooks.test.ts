@@ -1,3 +1,4 @@
+// Holds plugin-protocol §3.2, §5, §5.2.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'

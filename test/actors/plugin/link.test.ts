@@ -1,3 +1,4 @@
+// Holds plugin-protocol §4.4.
 import { describe, expect, test } from 'vitest'
 import type { ReverseRequest } from '../../../src/actors/plugin/generation/instance.js'
 import { SvcError } from '../../../src/protocol/errors.js'

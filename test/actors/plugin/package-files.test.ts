@@ -1,3 +1,4 @@
+// Holds plugin-protocol §1.4.
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

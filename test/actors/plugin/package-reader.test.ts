@@ -1,3 +1,4 @@
+// Holds plugin-protocol §1.3.
 import { utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'

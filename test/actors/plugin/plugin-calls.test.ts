@@ -1,3 +1,4 @@
+// Holds plugin-protocol §8.2.
 import { describe, expect, test } from 'vitest'
 import type { PluginCall } from '../../../src/ports/plugins.js'
 import type { PluginSocket } from '../../../src/ports/contributions.js'

@@ -1,3 +1,4 @@
+// Holds sessions-events §8.6, §12.4; plugin-protocol §3, §13-18; laws §10.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'

@@ -1,3 +1,4 @@
+// Holds plugin-protocol §7, §7.3.
 import { expect, it } from 'vitest'
 import { fromProviderMessages, toProviderMessages } from '../../../src/actors/plugin/calls/provider-messages.js'
 import type { ModelMessage } from '../../../src/ports/provider-adapter.js'

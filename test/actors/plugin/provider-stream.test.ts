@@ -1,3 +1,4 @@
+// Holds plugin-protocol §7.1.
 import { describe, expect, test } from 'vitest'
 import { createStreamReader } from '../../../src/actors/plugin/process/provider-stream.js'
 import type { StreamPart } from '../../../src/ports/provider-adapter.js'

@@ -1,3 +1,4 @@
+// Holds plugin-protocol §13-9.
 /** What a workspace that switches a plugin of the installation off no longer sees of it, and what it cannot be rid of (threat-model W3). */
 import { describe, expect, it } from 'vitest'
 import { createRegistry } from '../../../src/actors/plugin/registry/registry.js'

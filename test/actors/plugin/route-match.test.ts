@@ -1,3 +1,4 @@
+// Holds plugin-protocol §8.1.
 import { describe, expect, test } from 'vitest'
 import { matchRoute, routeKey, validateRoute } from '../../../src/actors/plugin/registry/route-match.js'
 import type { RouteContribution, SocketRouteContribution } from '../../../src/ports/contributions.js'

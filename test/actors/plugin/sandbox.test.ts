@@ -1,3 +1,4 @@
+// Holds plugin-protocol §9.4.
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 // Brings its binaries: nothing has to be compiled for it.

@@ -1,3 +1,4 @@
+// Holds choice 22.
 import { expect, it } from 'vitest'
 import { reviewApprovals } from '../../../src/actors/plugin/entry/trust-review.js'
 import type { HostCapability } from '../../../src/protocol/plugin/plugin.js'

@@ -1,3 +1,4 @@
+// Holds plugin-protocol §1.1.
 import { expect, test } from 'vitest'
 import { withoutEffect } from '../../../src/actors/plugin/facade/without-effect.js'
 import type { Contributions } from '../../../src/ports/plugin.js'

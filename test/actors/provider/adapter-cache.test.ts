@@ -1,3 +1,4 @@
+// Holds subsystems c.2, c.3.
 import { expect, test } from 'vitest'
 import { createAdapterCache } from '../../../src/actors/provider/adapter-cache.js'
 import { type ProviderAdapter, ProviderError } from '../../../src/ports/provider-adapter.js'

@@ -1,3 +1,4 @@
+// Holds sessions-events §3.3; subsystems c, c.10.
 import { expect, it } from 'vitest'
 import { stepCost } from '../../../src/actors/provider/catalog/cost.js'
 import type { ModelCost, ProviderModel } from '../../../src/protocol/provider/provider.js'

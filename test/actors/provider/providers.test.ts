@@ -1,3 +1,4 @@
+// Holds http-contract §2.4; sessions-events §4.8; subsystems c.1, c.4; choice 33.
 import { describe, expect, it } from 'vitest'
 import { DIRECTORY, LOCAL, REQUEST, setUp } from './setup.js'
 

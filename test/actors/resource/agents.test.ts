@@ -1,3 +1,4 @@
+// Holds http-contract §2.2; sessions-events §8.5.
 import { describe, expect, it } from 'vitest'
 import { evaluate } from '../../../src/machines/permission/permission.js'
 import type { PermissionRule } from '../../../src/protocol/interaction/interaction.js'

@@ -1,3 +1,4 @@
+// Holds plugin-protocol §4.7.
 import { expect, it } from 'vitest'
 import type { CommandService } from '../../../src/ports/contributions.js'
 import { createServiceAnswers } from '../../../src/actors/resource/contributed/answers.js'

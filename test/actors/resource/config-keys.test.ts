@@ -1,3 +1,4 @@
+// Holds http-contract §2.3.
 import { expect, test } from 'vitest'
 import { isDeepStrictEqual } from 'node:util'
 import { AgentConfig, CommandConfig, ProviderConfig, ProviderModelConfig } from '../../../src/protocol/resource/agent-config.js'

@@ -1,3 +1,4 @@
+// Holds plugin-protocol §9.1, §9.2, §12-5, §13-13.
 import { describe, expect, it } from 'vitest'
 import { readPluginEntries } from '../../../src/actors/resource/config/entries.js'
 import { createWorkspace } from './workspace.js'

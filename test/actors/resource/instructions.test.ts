@@ -1,3 +1,4 @@
+// Holds subsystems b.11.
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { createWorkspace } from './workspace.js'

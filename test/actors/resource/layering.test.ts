@@ -1,3 +1,4 @@
+// Holds subsystems b.4.
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { createWorkspace } from './workspace.js'

@@ -1,3 +1,4 @@
+// Holds subsystems b.6.
 import { rmSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parseMarkdown } from '../../../src/actors/resource/markdown/frontmatter.js'

@@ -1,3 +1,4 @@
+// Holds plugin-protocol §8.3.
 import { describe, expect, it } from 'vitest'
 import type { AgentService, CommandService, ConfigService, SkillService } from '../../../src/ports/contributions.js'
 import type { PluginAgent, PluginCommand, PluginSkill } from '../../../src/protocol/plugin/plugin-services.js'

@@ -1,3 +1,4 @@
+// Holds subsystems q.4.
 import { chmodSync, mkdirSync, symlinkSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { evaluateLayers } from '../../../src/machines/permission/permission.js'

@@ -1,3 +1,4 @@
+// Holds sessions-events §8.3.
 import { describe, expect, it } from 'vitest'
 import type { ProviderContribution } from '../../../src/ports/plugin.js'
 import { validateSnapshot } from '../../../src/actors/resource/facade/config-validate.js'

@@ -1,3 +1,4 @@
+// Holds subsystems b.5.
 import { describe, expect, it, test } from 'vitest'
 import type { ProviderContribution } from '../../../src/ports/plugin.js'
 import { validateSnapshot } from '../../../src/actors/resource/facade/config-validate.js'

@@ -1,3 +1,4 @@
+// Holds sessions-events §8.12.
 import { describe, expect, it } from 'vitest'
 import { evaluateLayers } from '../../../src/machines/permission/permission.js'
 import { layersFor } from '../../../src/actors/session/run/ceilings.js'

@@ -1,3 +1,4 @@
+// Holds sessions-events §2.17.
 import { describe, expect, it } from 'vitest'
 import { recover } from '../../../src/actors/runtime/recovery.js'
 import { assemble } from '../../../src/actors/runtime/assembly.js'

@@ -1,3 +1,4 @@
+// Holds http-contract §2.1; subsystems o, o.1.
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

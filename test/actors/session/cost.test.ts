@@ -1,3 +1,4 @@
+// Holds sessions-events §6.5.
 import { describe, expect, it } from 'vitest'
 import { conversationOf } from '../../../src/actors/session/history/conversation.js'
 import type { Message } from '../../../src/protocol/message/message.js'

@@ -1,3 +1,4 @@
+// Holds sessions-events §2.1, §2.2, §2.3, §2.10.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'

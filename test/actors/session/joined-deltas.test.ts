@@ -1,3 +1,4 @@
+// Holds laws §4.6.
 import { describe, expect, test } from 'vitest'
 import { joinDeltas } from '../../../src/actors/session/run/joined-deltas.js'
 import type { StreamPart } from '../../../src/ports/provider-adapter.js'

@@ -1,3 +1,4 @@
+// Holds sessions-events §8.4; choice 6.
 import { expect, it } from 'vitest'
 import { offeredTools } from '../../../src/actors/session/run/offered-tools.js'
 import type { RunScope } from '../../../src/actors/session/run/run-scope.js'

@@ -1,3 +1,4 @@
+// Holds sessions-events §10.6; plugin-protocol §7.2; laws §7.
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'

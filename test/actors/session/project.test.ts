@@ -1,3 +1,4 @@
+// Holds sessions-events §2.6.
 import { describe, expect, it } from 'vitest'
 import { createProjects } from '../../../src/actors/session/state/project.js'
 import { LIMITS } from '../../../src/protocol/limits.js'

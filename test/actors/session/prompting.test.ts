@@ -1,3 +1,4 @@
+// Holds sessions-events §2.11, §4.1, §4.7, §4.9; laws §4.
 import { describe, expect, it } from 'vitest'
 import { calls, gate, says, startTestService } from '../../fakes/service.js'
 

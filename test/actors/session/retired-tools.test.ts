@@ -1,3 +1,4 @@
+// Holds sessions-events §4.15, §8.10.
 import { expect, it } from 'vitest'
 import * as z from 'zod'
 import { defineTool, type ToolResult } from '../../../src/ports/plugin.js'

@@ -1,3 +1,4 @@
+// Holds threat-model §6.5.
 import { describe, expect, it } from 'vitest'
 import { ProviderError, type StreamPart } from '../../../src/ports/provider-adapter.js'
 import type { AnyEvent } from '../../e2e/server/stream.js'

@@ -1,3 +1,4 @@
+// Holds sessions-events §3.5, §4.2.
 import { describe, expect, it } from 'vitest'
 import { modelMessages } from '../../../src/actors/session/history/request.js'
 import { createPassages, passagesOf } from '../../../src/actors/session/history/said-by-provider.js'

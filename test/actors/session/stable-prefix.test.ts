@@ -1,3 +1,4 @@
+// Holds sessions-events §12.
 import { expect, it } from 'vitest'
 import { says, startTestService } from '../../fakes/service.js'
 

@@ -1,3 +1,4 @@
+// Holds sessions-events §4.6, §4.14; threat-model §6.5.1.
 import { describe, expect, it } from 'vitest'
 import { ProviderError } from '../../../src/ports/provider-adapter.js'
 import { LIMITS } from '../../../src/protocol/limits.js'

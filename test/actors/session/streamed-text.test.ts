@@ -1,3 +1,4 @@
+// Holds sessions-events §4.11.
 import { describe, expect, it } from 'vitest'
 import { TRUSTED_CALLER } from '../../../src/protocol/caller.js'
 import { LIMITS } from '../../../src/protocol/limits.js'

@@ -1,3 +1,4 @@
+// Holds sessions-events §6.4.
 import { describe, expect, it } from 'vitest'
 import { conversationOf, leadMessages, summaryMessages } from '../../../src/actors/session/history/conversation.js'
 import { cleanSummary, summaryPrompt, toText } from '../../../src/actors/session/compaction/summary-text.js'

@@ -1,3 +1,4 @@
+// Holds sessions-events §3.8.
 import { expect, it } from 'vitest'
 import { createTranscripts } from '../../../src/actors/session/state/transcripts.js'
 import type { Message } from '../../../src/protocol/message/message.js'

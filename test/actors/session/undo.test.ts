@@ -1,3 +1,4 @@
+// Holds http-contract §5.5; sessions-events §7.4, §7.5, §7.8.
 import {
   chmodSync,
   existsSync,

@@ -1,3 +1,4 @@
+// Holds plugin-protocol §6.1.
 /**
  * Hostile scripts, each in a process of its own: some, others each time, or all (`npm run campaigns`). The first line of each says what it tries, the second what has to come of it:
  * `harmless: <json>` the callback returns this and the process lives; `error: <text>` it fails and the process lives;

@@ -1,3 +1,4 @@
+// Holds http-contract §2.12.
 /**
  * A goal that takes four runs; the server is killed at a random instant of them and started again on the same state: the goal is
  * reached, one run at most is lost, none follows twice on one end, and no command is run a second time.

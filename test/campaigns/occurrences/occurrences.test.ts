@@ -1,3 +1,4 @@
+// Holds subsystems a.5.
 /**
  * Random schedules against an oracle that knows `Intl` alone, on machines in several zones: two thousand, or ten thousand
  * with `SVC_CAMPAIGN=whole`.

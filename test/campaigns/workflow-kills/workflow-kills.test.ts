@@ -1,3 +1,4 @@
+// Holds subsystems a.6.
 /**
  * The server is killed around the instants at which workflows are due, and started again on the same state (threat-model
  * §6.3.1, §6.3.2). The instants are drawn from the seed.

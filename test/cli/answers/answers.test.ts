@@ -1,3 +1,4 @@
+// Holds sessions-events §9.
 import { describe, expect, test } from 'vitest'
 import { type AnswerPolicy, createAnswers, readDecision } from '../../../src/cli/answers/answers.js'
 import { readAnswer, readQuestions } from '../../../src/cli/answers/question-text.js'

@@ -1,4 +1,4 @@
-/** The view of programs in the inspector: what waits, exactly what would start, and the buttons that accept it and take that back (decision 34). */
+/** The view of programs in the inspector: what waits, exactly what would start, and the buttons that accept it and take that back (choice 34). */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -1,3 +1,4 @@
+// Holds subsystems f.
 /** Signing in to an MCP server, with a real authorization server: registration, exchange, renewal, revocation, and what is refused. */
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'

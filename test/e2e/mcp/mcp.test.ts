@@ -1,3 +1,4 @@
+// Holds http-contract §5.10; choice 27.
 /**
  * Real servers of the Model Context Protocol in one conversation: three over the streams of a program, and one of them over HTTP as well. Tools,
  * pictures, questions, resources, prompts, progress, abort, and lists that change.

@@ -1,4 +1,4 @@
-/** Hooks that fail, in every tier, on the built program: runs go on, and everybody is told (decision 26). */
+/** Hooks that fail, in every tier, on the built program: runs go on, and everybody is told (choice 26). */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** Two packages with the same published revision do not share an approval (decisions 28). */
+/** Two packages with the same published revision do not share an approval (choices 28). */
 import { execFile } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

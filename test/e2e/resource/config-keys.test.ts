@@ -1,3 +1,4 @@
+// Holds subsystems b.
 /** What each key of the configuration does, seen from outside: in an answer, an event, or what the model was sent. A key without effect is told. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { writeFileSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// Holds choice 9.
 /** What the program says of configuration it does not use: to clients, to whoever runs the doctor, and in its log. */
 import { execFile } from 'node:child_process'
 import { chmodSync } from 'node:fs'

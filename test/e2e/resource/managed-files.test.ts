@@ -1,3 +1,4 @@
+// Holds http-contract §5.7.
 /** Agents, commands and skills are files: whoever writes them, they are there once the event says so, and a kill leaves the old or the new ones. */
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// Holds threat-model §6.6.4.
 import { existsSync } from 'node:fs'
 import { request } from 'node:http'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'

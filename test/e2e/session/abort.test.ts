@@ -1,3 +1,4 @@
+// Holds sessions-events §4.16.
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import {

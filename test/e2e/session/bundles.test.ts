@@ -1,3 +1,4 @@
+// Holds http-contract §2.9; sessions-events §2.15.
 /** Sessions go from one state directory to another, and a bundle that cannot be taken leaves nothing behind. */
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'

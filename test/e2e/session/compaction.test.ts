@@ -1,3 +1,4 @@
+// Holds sessions-events §6, §6.6.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Session } from '../../../src/protocol/session/session.js'
 import {

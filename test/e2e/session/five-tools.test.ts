@@ -1,3 +1,4 @@
+// Holds sessions-events §10.
 import { afterEach, expect, test } from 'vitest'
 import { execFileSync } from 'node:child_process'
 import { finish, type ModelServer, reply, startModelServer, text, toolCall } from '../../fixtures/model-server.js'

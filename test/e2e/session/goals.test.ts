@@ -1,3 +1,4 @@
+// Holds http-contract §5.8.
 /** Goals as a client sees them: pursued over several runs, ended by the model, by a bound, by a person, and across a kill. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Message } from '../../../src/protocol/message/message.js'

@@ -1,3 +1,4 @@
+// Holds sessions-events §8.7.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

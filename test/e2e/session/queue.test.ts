@@ -1,3 +1,4 @@
+// Holds sessions-events §4.17; choice 5.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Message, SessionQueueInfo, SessionQueueMutation } from '../../../src/protocol/message/message.js'
 import {

@@ -1,3 +1,4 @@
+// Holds http-contract §2.16.
 /** Search as a client sees it, also after the server was killed while it indexed. */
 import { createServer } from 'node:http'
 import { expect, test } from 'vitest'

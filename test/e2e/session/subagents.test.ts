@@ -1,3 +1,4 @@
+// Holds sessions-events §4.20.
 /** Delegated tasks as a client sees them: told once, asked on the parent's stream, stopped and deleted with everything below. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Message } from '../../../src/protocol/message/message.js'

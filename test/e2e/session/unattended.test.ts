@@ -1,4 +1,4 @@
-/** Who started a run decides whether its requests wait, not who listens (decision 25); a kill does not change it. */
+/** Who started a run decides whether its requests wait, not who listens (choice 25); a kill does not change it. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { PermissionRequest } from '../../../src/protocol/interaction/interaction.js'
 import { finish, type ModelServer, reply, startModelServer, text, toolCall } from '../../fixtures/model-server.js'

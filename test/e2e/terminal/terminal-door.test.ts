@@ -1,3 +1,4 @@
+// Holds threat-model S1.
 /** Nothing from outside moves the terminal of a person: not from models, not from folders, not from errors (threat-model S4). */
 import { execFile } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'

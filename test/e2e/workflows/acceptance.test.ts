@@ -1,4 +1,4 @@
-/** A repository that brings a workflow with it runs nothing until somebody accepts that content, and never against a deny (decision 16). */
+/** A repository that brings a workflow with it runs nothing until somebody accepts that content, and never against a deny (choice 16). */
 import { execFile, execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// Holds threat-model W1.
 /** Whatever svc does with a repository, nothing that the repository, or one inside it, names is started (threat-model V1). */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
 /**
  * Programs that load code of a workspace, at the built program: a language server on the search path loads what the project planted, an MCP server
- * stands in a file of the repository. Neither starts before an act, whoever asks (decision 34).
+ * stands in a file of the repository. Neither starts before an act, whoever asks (choice 34).
  */
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** What a repository says of models and agents changes nothing of a request but what the table permits, in all four protocols (threat-model W3, W4; decision 36). */
+/** What a repository says of models and agents changes nothing of a request but what the table permits, in all four protocols (threat-model W3, W4; choice 36). */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

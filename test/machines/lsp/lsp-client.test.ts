@@ -1,3 +1,4 @@
+// Holds subsystems e.4.
 import { describe, expect, it } from 'vitest'
 import { type LspClientEvent, lspClientMachine } from '../../../src/machines/lsp/lsp-client.machine.js'
 import { explore, missing } from '../paths.js'

@@ -1,3 +1,4 @@
+// Holds subsystems f.2, f.3.
 import { describe, expect, it } from 'vitest'
 import { type McpConnectionEvent, mcpConnectionMachine } from '../../../src/machines/mcp/mcp-connection.machine.js'
 import { LIMITS } from '../../../src/protocol/limits.js'

@@ -1,3 +1,4 @@
+// Holds sessions-events §8, §8.2; subsystems b.3, b.8.
 import { describe, expect, it } from 'vitest'
 import {
   evaluate,

@@ -1,3 +1,4 @@
+// Holds plugin-protocol §2.2, §2.4.
 import { describe, expect, it } from 'vitest'
 import { type Applicant, approvesPlace, authorize, intersectCapabilities } from '../../../src/machines/plugin/capability.js'
 import {

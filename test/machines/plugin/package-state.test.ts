@@ -1,3 +1,4 @@
+// Holds plugin-protocol §3.1; choice 8.
 import { expect, test } from 'vitest'
 import { packageMachine } from '../../../src/machines/plugin/package.machine.js'
 import { packageStateOf } from '../../../src/machines/plugin/package-state.js'

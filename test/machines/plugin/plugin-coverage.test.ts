@@ -1,3 +1,4 @@
+// Holds plugin-protocol §1.2, §3.6, §4.1.
 import type { AnyMachineSnapshot, SnapshotFrom } from 'xstate'
 import { describe, expect, it } from 'vitest'
 import type { Assessment } from '../../../src/machines/plugin/assessment.js'

@@ -1,3 +1,4 @@
+// Holds plugin-protocol §4.9.
 import { describe, expect, test } from 'vitest'
 import { newStream, stepStream, type StreamInput, type StreamState } from '../../../src/machines/plugin/plugin-stream.js'
 

@@ -1,3 +1,4 @@
+// Holds threat-model N3.
 import { describe, expect, it } from 'vitest'
 import { signInMachine } from '../../../src/machines/provider/sign-in.machine.js'
 import { explore, missing } from '../paths.js'

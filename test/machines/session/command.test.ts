@@ -1,3 +1,4 @@
+// Holds subsystems b.9.
 import { describe, expect, it } from 'vitest'
 import { expandCommand, splitArguments } from '../../../src/machines/session/command.js'
 import { inclusionsOf } from '../../../src/machines/session/command-inclusions.js'

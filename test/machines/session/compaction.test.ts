@@ -1,3 +1,4 @@
+// Holds sessions-events §6.1, §6.3, §6.7.
 import { describe, expect, it } from 'vitest'
 import { createSizes } from '../../../src/actors/session/state/sizes.js'
 import { prunable } from '../../../src/machines/session/compaction/prune.js'

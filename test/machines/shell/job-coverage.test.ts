@@ -1,3 +1,4 @@
+// Holds subsystems k.
 import { describe, expect, it } from 'vitest'
 import { jobMachine } from '../../../src/machines/shell/job.machine.js'
 import { explore, missing } from '../paths.js'

@@ -1,3 +1,4 @@
+// Holds sessions-events §10.12.
 import { describe, expect, it } from 'vitest'
 import { taskMachine } from '../../../src/machines/subagents/task.machine.js'
 import { explore, missing } from '../paths.js'

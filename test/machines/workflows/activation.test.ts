@@ -1,3 +1,4 @@
+// Holds subsystems a.9.
 import { createActor, fromPromise, SimulatedClock, transition } from 'xstate'
 import { describe, expect, it } from 'vitest'
 import {

@@ -1,4 +1,5 @@
-/** Files of a checkout are told from files somebody saved, in every shape a repository has (decision 16). */
+// Holds threat-model V2.
+/** Files of a checkout are told from files somebody saved, in every shape a repository has (choice 16). */
 import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'

@@ -1,3 +1,4 @@
+// Holds subsystems b.12.
 /** Texts of a workspace that are searched by patterns: none is looked at again from each of its places, which would take hours for these. */
 import { expect, test } from 'vitest'
 import type { FileStat } from '../../../src/ports/effects.js'

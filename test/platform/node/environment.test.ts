@@ -1,3 +1,4 @@
+// Holds threat-model K1.
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'

@@ -1,3 +1,4 @@
+// Holds threat-model F3.
 import { execFileSync } from 'node:child_process'
 import {
   chmodSync,

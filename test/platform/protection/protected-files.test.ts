@@ -1,3 +1,4 @@
+// Holds subsystems b.7.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'

@@ -1,3 +1,4 @@
+// Holds sessions-events §10.4.
 import { describe, expect, it } from 'vitest'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import { artifactsPlugin } from '../../../src/plugins/artifacts/artifacts.plugin.js'

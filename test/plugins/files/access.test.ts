@@ -1,3 +1,4 @@
+// Holds sessions-events §8.9, §10.2.
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { createWorkspace } from './fixture.js'

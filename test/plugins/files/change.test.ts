@@ -1,3 +1,4 @@
+// Holds sessions-events §10.1.
 import { createHash } from 'node:crypto'
 import { chmodSync, readFileSync, statSync, symlinkSync } from 'node:fs'
 import { applyPatch } from 'diff'

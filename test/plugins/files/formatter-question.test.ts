@@ -1,4 +1,4 @@
-/** A formatter that would run code of the workspace is asked for in the run; the answer is the act, and without it files stay as they are written (decision 34). */
+/** A formatter that would run code of the workspace is asked for in the run; the answer is the act, and without it files stay as they are written (choice 34). */
 import { chmodSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -1,3 +1,4 @@
+// Holds sessions-events §10.8.
 import { describe, expect, it } from 'vitest'
 import { createSource, findSpan } from '../../../src/plugins/files/text/match.js'
 import { planReplacement } from '../../../src/plugins/files/text/replacement.js'

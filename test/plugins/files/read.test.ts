@@ -1,3 +1,4 @@
+// Holds sessions-events §10.7.
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, symlinkSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'

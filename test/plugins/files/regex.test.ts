@@ -1,3 +1,4 @@
+// Holds threat-model X2.
 import { describe, expect, it } from 'vitest'
 import { compileGlob } from '../../../src/plugins/files/search/glob-matcher.js'
 import { compileRegex, leavesGroup } from '../../../src/plugins/files/search/regex.js'

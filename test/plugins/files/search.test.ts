@@ -1,3 +1,4 @@
+// Holds sessions-events §10.10.
 import { mkdirSync, symlinkSync, utimesSync } from 'node:fs'
 import { rgPath } from '@vscode/ripgrep'
 import { afterAll, describe, expect, it } from 'vitest'

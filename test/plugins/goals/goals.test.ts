@@ -1,3 +1,4 @@
+// Holds subsystems j.
 /** When a goal goes on, when it stops, and what models are told of it. */
 import { expect, test } from 'vitest'
 import { goalsPlugin } from '../../../src/plugins/goals/goals.plugin.js'

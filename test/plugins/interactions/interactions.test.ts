@@ -1,3 +1,4 @@
+// Holds sessions-events §2.13.
 import { describe, expect, it } from 'vitest'
 import { type NativeHost, ToolError, type ToolContext, type ToolContribution } from '../../../src/ports/plugin.js'
 import { interactionsPlugin } from '../../../src/plugins/interactions/interactions.plugin.js'

@@ -1,3 +1,4 @@
+// Holds subsystems e.6.
 /** What is kept of what a language server says, and how its bytes become messages. */
 import { describe, expect, it } from 'vitest'
 import { createDiagnostics } from '../../../src/plugins/lsp/clients/diagnostics.js'

@@ -1,3 +1,4 @@
+// Holds subsystems e.5, e.7.
 import { describe, expect, it } from 'vitest'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import { LspStatus } from '../../../src/protocol/lsp/lsp.js'

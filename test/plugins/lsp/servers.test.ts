@@ -1,3 +1,4 @@
+// Holds subsystems e.8.
 /**
  * Real language servers in one repository of many languages, with emoji and CRLF: each is asked everything, and answers nothing to what it
  * cannot do.

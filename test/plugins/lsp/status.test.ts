@@ -1,3 +1,4 @@
+// Holds subsystems e.1, e.2, e.3.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { createAdapters } from '../../../src/plugins/lsp/configured.js'

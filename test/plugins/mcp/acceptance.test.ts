@@ -1,4 +1,4 @@
-/** Servers that a workspace brings: listed with what they would start, and inert until somebody accepts exactly that (decision 34, W2). */
+/** Servers that a workspace brings: listed with what they would start, and inert until somebody accepts exactly that (choice 34, W2). */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'

@@ -1,3 +1,4 @@
+// Holds subsystems f.5.
 /** Ways to get at somebody's sign-in, each refused, and each beside the same sign-in without it, which succeeds. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,3 +1,4 @@
+// Holds subsystems b.2.
 /** Servers that ask the model: nobody is asked unless the configuration lets them, the rules decide each question, and all of it is bounded. */
 import { expect, test } from 'vitest'
 import { LIMITS } from '../../../src/protocol/limits.js'

@@ -1,3 +1,4 @@
+// Holds subsystems f.1; threat-model N4.
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { createNames } from '../../../src/plugins/mcp/offer/names.js'

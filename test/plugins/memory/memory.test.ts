@@ -1,3 +1,4 @@
+// Holds sessions-events §12.1.
 /** Notes on a project: kept, found again, shown to later conversations, under permission rules and within bounds. */
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// Holds choice 12.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'

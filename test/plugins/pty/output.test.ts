@@ -1,3 +1,4 @@
+// Holds subsystems g.
 import { describe, expect, test } from 'vitest'
 import { type Output, createOutput } from '../../../src/plugins/pty/output.js'
 

@@ -1,3 +1,4 @@
+// Holds http-contract §2.15, §5.11; subsystems d.10.
 import type { SocketOpening } from '../../../src/ports/contributions.js'
 import { mkdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// Holds sessions-events §8.8.
 import { mkdirSync, symlinkSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'

@@ -1,3 +1,4 @@
+// Holds sessions-events §7.2, §7.3.
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -1,3 +1,4 @@
+// Holds threat-model §4.6.
 /**
  * Every program that is understood by name, and every subcommand of git: with a protected file, with a place outside, and
  * lines nobody need be asked about. What is in no list here fails, so that a new program comes with its lines.

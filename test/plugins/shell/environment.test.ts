@@ -1,3 +1,4 @@
+// Holds sessions-events §10.5.
 import { describe, expect, it } from 'vitest'
 import type { ProcessResult } from '../../../src/ports/effects.js'
 import { createShellEnvironment, type Variables } from '../../../src/plugins/shell/run/environment.js'

@@ -1,3 +1,4 @@
+// Holds threat-model G2.
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'

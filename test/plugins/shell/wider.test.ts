@@ -1,3 +1,4 @@
+// Holds threat-model G5.
 import { describe, expect, it } from 'vitest'
 import { widerDirectory } from '../../../src/machines/permission/wider-directory.js'
 import { widerCommand } from '../../../src/plugins/shell/programs/wider-commands.js'

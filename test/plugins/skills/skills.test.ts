@@ -1,3 +1,4 @@
+// Holds subsystems b.10.
 /** Skills as models meet them: named by the tool, loaded on demand with their files, under permission rules and within bounds. */
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -1,3 +1,4 @@
+// Holds sessions-events §5.4.
 /**
  * Twenty nested and parallel delegations, in the foreground and in the background, with commands that run and requests that wait, under
  * everything that can happen to them at a random instant: nothing of them is left.

@@ -1,3 +1,4 @@
+// Holds threat-model V4.
 /** Which patch is shown for which file: what files contain and how they are called decides nothing (subsystems h). */
 import { execFileSync } from 'node:child_process'
 import { rmSync, symlinkSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// Holds http-contract §2.17.
 /** Version control as `dev.svc.vcs` tells it, by real git (subsystems h; threat-model §4.4). */
 import { spawnSync } from 'node:child_process'
 import { appendFileSync, chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// Holds sessions-events §10.11; threat-model §4.7, G4.
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import type { PermissionAction } from '../../../src/protocol/interaction/interaction.js'

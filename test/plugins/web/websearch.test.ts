@@ -1,3 +1,4 @@
+// Holds subsystems o.3.
 import { describe, expect, it } from 'vitest'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import { webPlugin } from '../../../src/plugins/web/web.plugin.js'

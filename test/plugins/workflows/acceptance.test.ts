@@ -1,4 +1,4 @@
-/** What came with a checkout runs only once somebody accepted exactly that content (decision 16; threat-model W2, W3, W5). */
+/** What came with a checkout runs only once somebody accepted exactly that content (choice 16; threat-model W2, W3, W5). */
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

@@ -1,3 +1,4 @@
+// Holds threat-model §6.3.3.
 import { expect, test } from 'vitest'
 import { createAgenda } from '../../../src/plugins/workflows/runs/agenda.js'
 import { createFakeClock } from '../../../src/published/testing/world/clock.js'

@@ -1,3 +1,4 @@
+// Holds subsystems a.1.
 /** What becomes of workflows when the disk fails for a while. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

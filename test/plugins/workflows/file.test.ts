@@ -1,3 +1,4 @@
+// Holds subsystems a.2, a.3, a.4, a.14; choice 7.
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { readAtOnce } from '../../../src/kernel/work.js'

@@ -1,4 +1,4 @@
-/** Workflows that name an agent or a skill that is not there (decision 44). */
+/** Workflows that name an agent or a skill that is not there (choice 44). */
 import { expect, test } from 'vitest'
 import { startWorkflows, workflowFile } from './service.js'
 

@@ -1,3 +1,4 @@
+// Holds subsystems a.10.
 import { expect, test } from 'vitest'
 import type { AnyActorRef } from 'xstate'
 import type { Executable } from '../../../src/plugins/workflows/runs/fitness.js'

@@ -1,3 +1,4 @@
+// Holds plugin-protocol §6.6; threat-model L3.
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { endSandboxes, loadedSandbox, luaPackage, removeSandboxFiles, startSandbox } from '../../fixtures/lua-sandbox.js'
 

@@ -1,3 +1,4 @@
+// Holds plugin-protocol §6.5; threat-model L1.
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'

@@ -1,3 +1,4 @@
+// Holds plugin-protocol §6.4, §12-12; threat-model L4.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { endSandboxes, loadedSandbox, removeSandboxFiles, type Sandbox } from '../../fixtures/lua-sandbox.js'
 

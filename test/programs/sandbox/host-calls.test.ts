@@ -1,3 +1,4 @@
+// Holds plugin-protocol §6.3.
 import { afterAll, afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createSignals, STOP } from '../../../src/programs/sandbox/signals.js'
 import { endSandboxes, loadedSandbox, luaPackage, OWNER, PLUGIN_ID, removeSandboxFiles, startSandbox } from '../../fixtures/lua-sandbox.js'

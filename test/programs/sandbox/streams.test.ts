@@ -1,3 +1,4 @@
+// Holds plugin-protocol §6.7, §13-10.
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { endSandboxes, loadedSandbox, OWNER, removeSandboxFiles, type Sandbox } from '../../fixtures/lua-sandbox.js'
 

@@ -1,3 +1,4 @@
+// Holds threat-model L2.
 /** Budgets of time that are as long as they are: both tests wait side by side. */
 import { afterAll, describe, expect, it } from 'vitest'
 import { endSandboxes, loadedSandbox, removeSandboxFiles } from '../../fixtures/lua-sandbox.js'

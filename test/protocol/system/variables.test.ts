@@ -1,3 +1,4 @@
+// Holds sessions-events §6.2; subsystems b.1; choice 23.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

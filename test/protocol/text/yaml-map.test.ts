@@ -1,3 +1,4 @@
+// Holds threat-model §4.10.
 import { describe, expect, it } from 'vitest'
 import { readAtOnce } from '../../../src/kernel/work.js'
 import { readYamlMap } from '../../../src/protocol/text/yaml-map.js'

@@ -1,3 +1,4 @@
+// Holds sessions-events §11.4.
 import { describe, expect, test } from 'vitest'
 import type { Gap } from '../../../src/published/client/client-types.js'
 import type { SvcEvent } from '../../../src/published/client/operation-types.js'

@@ -1,3 +1,4 @@
+// Holds sessions-events §4.12, §11.13.
 import { expect, test } from 'vitest'
 import { createTranscript } from '../../../src/published/client/transcript.js'
 import type { SvcEvent } from '../../../src/published/client/operation-types.js'

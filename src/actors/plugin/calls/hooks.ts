@@ -1,5 +1,5 @@
 /**
- * Chains of hooks (plugin-protocol §5, decision 26).
+ * Chains of hooks (plugin-protocol §5, choice 26).
  *
  * I1 The caller's value never changes: hooks see a JSON copy, and a failed chain leaves nothing behind.
  * I2 A chain ends with its first failure, and at once when its signal aborts; a call that hangs is ended by the call

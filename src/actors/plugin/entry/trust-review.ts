@@ -1,4 +1,4 @@
-/** Approvals that are written through the API: nothing is approved that no broker provides here (decisions 22). Pure. */
+/** Approvals that are written through the API: nothing is approved that no broker provides here (choices 22). Pure. */
 import { isDeepStrictEqual } from 'node:util'
 import { intersectCapabilities, NO_BROKER_ACTION, noBroker } from '../../../machines/plugin/capability.js'
 import { SvcError } from '../../../protocol/errors.js'

@@ -1,5 +1,5 @@
 /**
- * The generation machine with its effects: one instance, its door, its publication (architecture §8, §10).
+ * The generation machine with its effects: one instance, its door, its publication (laws §8, §10).
  *
  * I1 Instances live here, by key and number, from the moment they are asked for until nothing of them runs.
  * I2 Whatever the order of events, a generation that has ended is neither published nor alive.

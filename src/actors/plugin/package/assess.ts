@@ -75,7 +75,7 @@ function judge(
   return { verdict: 'untrusted', diagnostics: [{ ...missing, action }] }
 }
 
-/** Requested ∩ approved for exactly this content ∩ what this host provides (decisions 22). */
+/** Requested ∩ approved for exactly this content ∩ what this host provides (choices 22). */
 export function grantedOf(
   { brokered }: Pick<AssessDeps, 'brokered'>,
   { manifest, id: packageId, source, revision, digest }: ReadPackage,

@@ -1,6 +1,6 @@
 /**
  * The built-in plugins: which of them run, as the configuration of the installation says, and what they are listed as
- * (decisions 22; subsystems o.3).
+ * (choices 22; subsystems o.3).
  *
  * I1 One that is off was never started, or has stopped; on again, it starts as another generation.
  * I2 One that needs a capability that is off is off, too, and says so.

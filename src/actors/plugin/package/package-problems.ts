@@ -1,4 +1,4 @@
-/** What keeps a package with a well-formed manifest from running (plugin-protocol §1.3, decisions 8). */
+/** What keeps a package with a well-formed manifest from running (plugin-protocol §1.3, choices 8). */
 import { isAbsolute, join, sep } from 'node:path'
 import type { PackageDiagnostic, PackageManifest } from '../../../protocol/plugin/plugin.js'
 import type { Effects } from '../../../ports/effects.js'

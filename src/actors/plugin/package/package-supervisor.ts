@@ -1,5 +1,5 @@
 /**
- * The supervisor of packages: one actor per package and scope, each with its generations below it (architecture §8).
+ * The supervisor of packages: one actor per package and scope, each with its generations below it (laws §8).
  *
  * I1 At most one actor per key. A package that comes back while its old actor still retires something waits for its end.
  */

@@ -2,7 +2,7 @@
  * What a package holds, in two hashes: the published revision, byte by byte (plugin-protocol §1.5), and a digest of our own.
  *
  * The revision has no lengths and no modes: bytes can be moved between the name of a file and its content, or from one
- * file into another, without a change of it. An approval pins the digest beside it (decisions 28).
+ * file into another, without a change of it. An approval pins the digest beside it (choices 28).
  */
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'

@@ -1,5 +1,5 @@
 /**
- * Who has switched a plugin off: the installation for everybody, a workspace for itself (decisions 22; threat-model W3).
+ * Who has switched a plugin off: the installation for everybody, a workspace for itself (choices 22; threat-model W3).
  *
  * I1 A configuration of the installation that was never readable switches nothing on.
  */

@@ -1,5 +1,5 @@
 /**
- * Completes approvals that name a revision and no digest, as those of other tools and of earlier versions do (decisions 28).
+ * Completes approvals that name a revision and no digest, as those of other tools and of earlier versions do (choices 28).
  *
  * I1 Our own copy of what was approved decides, as long as there is one. I2 Without it, what was seen under the revision
  *    before anybody approved it. I3 Without that, only content whose revision no other such content has; the rest asks.

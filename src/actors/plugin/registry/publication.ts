@@ -1,4 +1,4 @@
-/** What a generation hands the registry, whole (architecture §10). */
+/** What a generation hands the registry, whole (laws §10). */
 import type { Door } from './door.js'
 import type { Contributions } from '../../../ports/plugin.js'
 import type { Reach } from '../../../ports/view.js'

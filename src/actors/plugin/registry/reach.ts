@@ -1,4 +1,4 @@
-/** Where contributions are seen (architecture §10). */
+/** Where contributions are seen (laws §10). */
 import type { Reach } from '../../../ports/view.js'
 
 /** Unique per place. */

@@ -1,5 +1,5 @@
 /**
- * What can be called: contributions of every plugin, stamped with owner and generation (architecture §10).
+ * What can be called: contributions of every plugin, stamped with owner and generation (laws §10).
  *
  * I1 A set is validated whole and swapped in at once; a set that is not valid changes nothing.
  * I2 A conflict is the newcomer's: whoever was published first keeps what both contribute (plugin-protocol §13-9).

@@ -1,4 +1,4 @@
-/** What of a workspace layer counts: what the table permits (decision 36). The rest is told, and shown as it stands in the file. */
+/** What of a workspace layer counts: what the table permits (choice 36). The rest is told, and shown as it stands in the file. */
 import { isRecord, type JsonRecord } from '../../../protocol/text/json.js'
 import { isReservedKey } from './config-merge.js'
 import type { Ground, Refusal } from './workspace-rules.js'

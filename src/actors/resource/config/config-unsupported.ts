@@ -1,5 +1,5 @@
 /**
- * Keys that configuration may hold and this server does nothing with (decision 23). Each says why; a value that asks for
+ * Keys that configuration may hold and this server does nothing with (choice 23). Each says why; a value that asks for
  * what happens anyway, such as `"lsp": false`, is no complaint.
  */
 import { AgentConfig, CommandConfig, ProviderConfig, ProviderModelConfig } from '../../../protocol/resource/agent-config.js'

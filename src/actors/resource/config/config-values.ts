@@ -1,4 +1,4 @@
-/** Values that can be read and change nothing, because what they name is not there (decision 23). */
+/** Values that can be read and change nothing, because what they name is not there (choice 23). */
 import { compareWildcard } from '../../../machines/permission/wildcard.js'
 import type { ConfigDiagnostic } from '../../../protocol/resource/config.js'
 import { isRecord, type JsonRecord } from '../../../protocol/text/json.js'

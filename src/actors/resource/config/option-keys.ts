@@ -1,4 +1,4 @@
-/** What stands among the options of a plugin entry and changes nothing (plugin-protocol §9.1, decision 23 of the specification). Pure. */
+/** What stands among the options of a plugin entry and changes nothing (plugin-protocol §9.1, choice 23). Pure. */
 import { nearest } from '../../../protocol/text/nearest.js'
 import type { JsonRecord } from '../../../protocol/text/json.js'
 

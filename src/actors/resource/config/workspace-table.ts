@@ -1,5 +1,5 @@
 /**
- * What a workspace may set (threat-model W1, W3, W4; decision 36): content nobody accepted narrows and never widens. A key that has
+ * What a workspace may set (threat-model W1, W3, W4; choice 36): content nobody accepted narrows and never widens. A key that has
  * no row has no effect in a file of a workspace, also one that the schema gets later; what names a program, an endpoint, a
  * credential, consent or a file elsewhere has none.
  */

@@ -1,4 +1,4 @@
-/** Where what a diagnostic is about stands: file, line and column, found anew in the files when somebody asks (decision 23). */
+/** Where what a diagnostic is about stands: file, line and column, found anew in the files when somebody asks (choice 23). */
 import { basename } from 'node:path'
 import type { ConfigDiagnostic } from '../../../protocol/resource/config.js'
 import { LIMITS } from '../../../protocol/limits.js'

@@ -1,5 +1,5 @@
 /**
- * Rows of a queue that wait for a person (decision 35).
+ * Rows of a queue that wait for a person (choice 35).
  *
  * I1 A held row is listed and can be removed; in every other way it is as if it were not there. Where it stands it stays.
  * I2 Only a person releases it: by the operation, or by sending the prompt again.

@@ -95,7 +95,7 @@ export function clearQueue(core: SessionCore, sessionId: string, all?: 'all'): S
   return removeRows(core, sessionId, 'clear-all', core.store.queue.list(sessionId))
 }
 
-/** What becomes of the rows that have their turn after a run that is being aborted (decision 41). */
+/** What becomes of the rows that have their turn after a run that is being aborted (choice 41). */
 export function stopQueue(core: SessionCore, sessionId: string, how: AbortQueue): void {
   if (how === 'go-on') return
   const rows = visibleRows(core.store, sessionId).filter(({ held }) => !held)
@@ -114,7 +114,7 @@ function messageIds({ store }: SessionCore, rows: readonly QueueHead[]): string[
   return rows.flatMap(({ id }) => itemOf(store, id)?.messageId ?? [])
 }
 
-/** Removes the oldest visible row (decision 5), or that of one message. */
+/** Removes the oldest visible row (choice 5), or that of one message. */
 export function popQueue(core: SessionCore, sessionId: string, messageId?: string): SessionQueueMutation {
   const rows = visibleRows(core.store, sessionId)
   const named = messageId === undefined ? rows[0]?.id : core.store.queue.byMessageId(messageId)?.id

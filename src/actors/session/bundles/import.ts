@@ -6,7 +6,7 @@
  *    Artifacts are files without rows until then.
  * I3 A bundle speaks for nobody: of its rules only those that ask or deny are kept, what its prompts want called is asked for, and what its
  *    parts say of files is forgotten, because undo would write it.
- * I4 It starts nothing (decision 35): its prompts are held, and until a person has prompted the session all its calls are asked for. What
+ * I4 It starts nothing (choice 35): its prompts are held, and until a person has prompted the session all its calls are asked for. What
  *    it says is running was interrupted.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'

@@ -1,4 +1,4 @@
-/** The hooks of one request to a model: its messages, options and headers (plugin-protocol §5.1, decision 26). */
+/** The hooks of one request to a model: its messages, options and headers (plugin-protocol §5.1, choice 26). */
 import type { HookFailure } from '../../../protocol/plugin/hook-failure.js'
 import { HookedHeaders, HookedMessages, HookedOptions } from '../../plugin/calls/hook-values.js'
 import { tryHooks } from '../../plugin/calls/hooks.js'

@@ -1,5 +1,5 @@
 /**
- * The recorder of one run: the only writer of its parts (architecture §4.6).
+ * The recorder of one run: the only writer of its parts (laws §4.6).
  *
  * I1 Every snapshot and delta of a run passes here in call order, so no snapshot overtakes a delta.
  * I2 Text is flushed to its row when its part closes, before a tool starts, and at most `flushInterval` after it arrived.

@@ -91,7 +91,7 @@ export function stepsAsked({ prompt }: Pick<RunScope, 'prompt'>, step: number): 
   return Math.max(0, step - givenSteps(prompt).length)
 }
 
-/** Rules of the run: agent, session, prompt `tools` (decision 6); later ones win (sessions-events §8.4). */
+/** Rules of the run: agent, session, prompt `tools` (choice 6); later ones win (sessions-events §8.4). */
 export function layersOf(run: RunScope): PermissionLayers {
   const own = layersFor(run.session, run.target.agent, refusedTools(run))
   return { ...own, ceilings: [...(own.ceilings ?? []), ...run.ceilings] }

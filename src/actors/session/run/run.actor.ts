@@ -1,4 +1,4 @@
-/** The run machine and its tool calls with their effects (architecture §4–5). Decides nothing. */
+/** The run machine and its tool calls with their effects (laws §4–5). Decides nothing. */
 import { fromCallback, fromPromise } from 'xstate'
 import { runMachine } from '../../../machines/session/run.machine.js'
 import { type ToolCallInput, toolCallMachine } from '../../../machines/session/tool-call.machine.js'

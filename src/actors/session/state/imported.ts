@@ -1,5 +1,5 @@
 /**
- * Sessions that came with a bundle (decision 35).
+ * Sessions that came with a bundle (choice 35).
  *
  * I1 Until a person has prompted one, or released a prompt of it, whatever its rules allow is asked for; also in sessions it delegates to.
  * I2 What plugins, workflows and agents say to it is no such prompt, nor is one that nobody attends.

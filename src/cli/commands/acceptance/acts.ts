@@ -1,4 +1,4 @@
-/** The acts that let a program load code of a workspace, and take that back: the same for language servers, formatters and MCP servers (decision 34). */
+/** The acts that let a program load code of a workspace, and take that back: the same for language servers, formatters and MCP servers (choice 34). */
 import { lineText } from '../../../machines/acceptance/standing.js'
 import type { ProgramAcceptance, ProgramStanding } from '../../../protocol/acceptance/acceptance.js'
 import { printable } from '../../../protocol/text/visible-text.js'

@@ -4,7 +4,7 @@
  * I1 What is typed while a run is under way steers it, and is shown by the one that follows that run.
  * I2 A prompt of `/queue` is followed by itself: nothing of it is told before its run begins.
  * I3 What the session asks is answered here, whosever prompt it is about: by the run that is followed, and between runs by whoever attends.
- * I4 Ctrl-C ends what is under way with everything that waits behind it: nothing runs unseen, and what was typed is given back (decision 41).
+ * I4 Ctrl-C ends what is under way with everything that waits behind it: nothing runs unseen, and what was typed is given back (choice 41).
  */
 import { randomUUID } from 'node:crypto'
 import type { Client } from '../../../published/client/client-types.js'

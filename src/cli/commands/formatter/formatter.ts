@@ -1,4 +1,4 @@
-/** `svc formatter`: formatters that are switched on, and the acts that let one run code of a workspace (decision 34). */
+/** `svc formatter`: formatters that are switched on, and the acts that let one run code of a workspace (choice 34). */
 import { lineText } from '../../../machines/acceptance/standing.js'
 import type { FormatterStatus } from '../../../protocol/format/formatter-routes.js'
 import { printable } from '../../../protocol/text/visible-text.js'

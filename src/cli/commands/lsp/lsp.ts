@@ -1,4 +1,4 @@
-/** `svc lsp`: language servers of a workspace, and the acts that let them load code of it (decision 34). */
+/** `svc lsp`: language servers of a workspace, and the acts that let them load code of it (choice 34). */
 import { lineText } from '../../../machines/acceptance/standing.js'
 import type { LspStatus } from '../../../protocol/lsp/lsp.js'
 import { printable } from '../../../protocol/text/visible-text.js'

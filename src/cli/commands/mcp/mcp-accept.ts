@@ -1,4 +1,4 @@
-/** `svc mcp accept` and `svc mcp revoke`: servers that a workspace brings (decision 34). */
+/** `svc mcp accept` and `svc mcp revoke`: servers that a workspace brings (choice 34). */
 import { connect } from '../../connection.js'
 import { existingDirectory } from '../../directory.js'
 import { actOn } from '../acceptance/acts.js'

@@ -2,7 +2,7 @@
  * Formats what a tool has written (sessions-events §10.8; subsystems b.12), while the tool holds the file.
  *
  * I1 A formatter that fails, is late, or leaves no file or an empty one changes nothing: the file gets back what it held before.
- * I2 Only the installation names formatters and switches them on, and all start by the door to programs of workspaces (decision 34): no program
+ * I2 Only the installation names formatters and switches them on, and all start by the door to programs of workspaces (choice 34): no program
  *    that lies in the project, and one that would run code of it (`judgeFormatter`) only in the sandbox, or once somebody has accepted it. What
  *    rules of the run deny in the shell tool does not run.
  * I3 A protected file stays as it was written: that is what was answered for.

@@ -1,4 +1,4 @@
-/** Formatters as people see them, and the acts that let one run code of a workspace (decision 34). */
+/** Formatters as people see them, and the acts that let one run code of a workspace (choice 34). */
 import type { NativeHost, NativePlugin } from '../../../ports/plugin.js'
 import { AcceptRequest } from '../../../protocol/acceptance/acceptance.js'
 import { SvcError } from '../../../protocol/errors.js'

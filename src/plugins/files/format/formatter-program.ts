@@ -1,4 +1,4 @@
-/** A formatter, as the door to programs of workspaces knows it (decision 34). */
+/** A formatter, as the door to programs of workspaces knows it (choice 34). */
 import type { NativeHost } from '../../../ports/plugin.js'
 import type { ProjectProgram } from '../../../ports/programs.js'
 import type { Formatter } from '../../../protocol/format/formatters.js'

@@ -1,5 +1,5 @@
 /**
- * Asks in a run for a formatter that would run code of the workspace (decision 34), before its file is changed.
+ * Asks in a run for a formatter that would run code of the workspace (choice 34), before its file is changed.
  *
  * I1 Whatever is answered, the change is made: without the act it stays as it was written.
  * I2 A session is asked once for what would run; another command or another environment is asked about again.

@@ -1,5 +1,5 @@
 /**
- * The language servers of all workspaces (subsystems e.1, e.4; decision 34).
+ * The language servers of all workspaces (subsystems e.1, e.4; choice 34).
  *
  * I1 At most one for each workspace, project and adapter. One whose command, environment or settings have changed is retired, as is one that
  *    is not configured any more.

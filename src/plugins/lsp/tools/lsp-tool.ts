@@ -1,7 +1,7 @@
 /**
  * Tool `lsp`: what language servers know about a place or a file (sessions-events §10.2). It changes nothing.
  *
- * I1 A server that waits for an act is asked for in the run, once for what it would start; the answer is that act (decision 34). Nobody is
+ * I1 A server that waits for an act is asked for in the run, once for what it would start; the answer is that act (choice 34). Nobody is
  *    asked where a rule of the run denies the line, or where nobody answers.
  */
 import { cut } from '../../../kernel/cut.js'

@@ -1,4 +1,4 @@
-/** The tool `execute`: it finds and calls tools of servers where all of them are too many for a request (decision 27; sessions-events §10.4). */
+/** The tool `execute`: it finds and calls tools of servers where all of them are too many for a request (choice 27; sessions-events §10.4). */
 import * as z from 'zod'
 import { defineTool, type ToolContext, type ToolContribution, ToolError } from '../../../ports/plugin.js'
 import { isRecord } from '../../../protocol/text/json.js'

@@ -1,5 +1,5 @@
 /**
- * What the servers of a directory offer to sessions: tools, or `execute` where they are too many (decision 27), resources, prompts.
+ * What the servers of a directory offer to sessions: tools, or `execute` where they are too many (choice 27), resources, prompts.
  *
  * I1 The same offers until a connection, or what it offers, has changed.
  */

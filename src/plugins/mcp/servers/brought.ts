@@ -1,4 +1,4 @@
-/** Servers that a workspace brings: inert until somebody accepts their exact content (decision 34; threat-model W2). */
+/** Servers that a workspace brings: inert until somebody accepts their exact content (choice 34; threat-model W2). */
 import type { NativeHost } from '../../../ports/plugin.js'
 import type { ProjectProgram } from '../../../ports/programs.js'
 import { isRecord } from '../../../protocol/text/json.js'

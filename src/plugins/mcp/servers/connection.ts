@@ -32,7 +32,7 @@ export interface Connection {
   readonly offers: Offers
   /** An attempt to connect has settled, one way or the other. */
   readonly wasTried: boolean
-  /** False where a rule of the run denies the line of a server that a workspace brings (decision 34). */
+  /** False where a rule of the run denies the line of a server that a workspace brings (choice 34). */
   mayConnect(run: InRun | undefined): Promise<boolean>
   /** Resolves once it is connected or is not going to be; a rest is kept unless it is `requested`. */
   connect(how: 'wanted' | 'requested'): Promise<void>

@@ -1,5 +1,5 @@
 /**
- * The model `svc/offline` (decision 12): plays scripts, and follows plain requests by calling the tools offered.
+ * The model `svc/offline` (choice 12): plays scripts, and follows plain requests by calling the tools offered.
  *
  * I1 What it does next follows from the messages of the request alone, so it survives restarts.
  * I2 Only errors with `times` are counted, per request, in a bounded map; losing a count repeats an error.

@@ -122,7 +122,7 @@ function readDirectory(value: unknown, path: Path, mistakes: Mistakes): string |
   return directory
 }
 
-/** Files say `modelId`, HTTP says `id`; both are taken (decision 7). */
+/** Files say `modelId`, HTTP says `id`; both are taken (choice 7). */
 function readModel(value: unknown, path: Path, mistakes: Mistakes): ModelRef | undefined {
   const fields = readMapping(value, path, ['providerId', 'modelId', 'id', 'variant', 'connectionId'], mistakes)
   if (fields === undefined) return undefined

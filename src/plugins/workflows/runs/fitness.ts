@@ -1,5 +1,5 @@
 /**
- * Whether a valid file may run, and whether somebody stands for its content (decision 16; threat-model W2, W3, W5).
+ * Whether a valid file may run, and whether somebody stands for its content (choice 16; threat-model W2, W3, W5).
  *
  * I1 Content that a checkout brought is accepted by nobody until a person or the API does it; what cannot be told counts so.
  * I2 In every mode what a file allows over the installation counts only when somebody accepted the content: saving is no such act.

@@ -1,4 +1,4 @@
-/** Who and what a workflow names that is not there: it stays as it is, and its runs fail until that is there (decision 44). */
+/** Who and what a workflow names that is not there: it stays as it is, and its runs fail until that is there (choice 44). */
 import type { NativeHost } from '../../../ports/plugin.js'
 import type { WorkflowDiagnostic } from '../../../protocol/workflow/workflow.js'
 import { runDirectory } from './prepare.js'

@@ -1,5 +1,5 @@
 /**
- * The supervisor of runs: one actor for each that has not ended, rebuilt from its row (subsystems a.10, a.11; architecture §8).
+ * The supervisor of runs: one actor for each that has not ended, rebuilt from its row (subsystems a.10, a.11; laws §8).
  *
  * I1 At most one actor for each run. It is the root of a system of its own, so that a crash ends that run alone; its row is
  *    ended by the next start.

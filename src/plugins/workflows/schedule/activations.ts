@@ -1,6 +1,6 @@
 /**
  * The supervisor of activations: one actor for each workflow that something happens to, rebuilt from its row when it does
- * (subsystems a.7–a.9; architecture §8).
+ * (subsystems a.7–a.9; laws §8).
  *
  * I1 At most one actor for each activation. It is the root of a system of its own, so that a crash ends that activation alone.
  * I2 An actor that rests is stopped, and one whose first decision is to rest is never started; what expects an occurrence

@@ -1,4 +1,4 @@
-/** Programs that load code of one workspace: exactly what each would start, how it stands, and the acts that let it or take that back (decision 34). */
+/** Programs that load code of one workspace: exactly what each would start, how it stands, and the acts that let it or take that back (choice 34). */
 import type { Connection } from '../connection.js'
 import { button, h } from '../elements.js'
 import type { OnAct } from './workflows-view.js'

@@ -1,3 +1,4 @@
+// Holds subsystems c.7.
 import { methodsOf } from '../../../../src/actors/provider/sign-in/settings.js'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { type AuthorizationServer, CLIENT, signInAsBrowser, startAuthorizationServer } from '../../../fixtures/authorization-server.js'

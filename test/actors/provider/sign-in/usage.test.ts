@@ -1,3 +1,4 @@
+// Holds subsystems c.8.
 import { expect, test } from 'vitest'
 import { createCredentialFile } from '../../../../src/actors/provider/credentials/credential-file.js'
 import { withConnection } from '../../../../src/actors/provider/credentials/document.js'

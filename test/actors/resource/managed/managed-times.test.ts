@@ -1,3 +1,4 @@
+// Holds http-contract §2.10.
 import { statSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -1,3 +1,4 @@
+// Holds subsystems b.13.
 import { createHash } from 'node:crypto'
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'

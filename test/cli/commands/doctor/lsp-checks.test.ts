@@ -1,3 +1,4 @@
+// Holds http-contract §2.13, §5.9; subsystems e.
 import { expect, test } from 'vitest'
 import { lspFindings } from '../../../../src/cli/commands/doctor/lsp-checks.js'
 import type { LspStatus } from '../../../../src/protocol/lsp/lsp.js'

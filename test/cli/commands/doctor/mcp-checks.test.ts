@@ -1,3 +1,4 @@
+// Holds http-contract §2.14.
 import { expect, test } from 'vitest'
 import { mcpFindings, waitingFindings } from '../../../../src/cli/commands/doctor/mcp-checks.js'
 import { MCP_UNTRIED } from '../../../../src/protocol/mcp/mcp.js'

@@ -1,3 +1,4 @@
+// Holds plugin-protocol §1.
 import { expect, test } from 'vitest'
 import { answeredBy, hasTakenUp } from '../../../../src/cli/commands/plugin/plugin-taken-up.js'
 import type { PackageLifecycleInfo, PackageState } from '../../../../src/protocol/plugin/plugin.js'

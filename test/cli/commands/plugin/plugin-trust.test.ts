@@ -1,3 +1,4 @@
+// Holds plugin-protocol §2.1.
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { makePluginHome, type PluginHome } from './plugin-place.js'

@@ -6,6 +6,7 @@
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
+import { httpPage } from './http-page.mjs'
 import { declarationOf, REFERENCE, typeText } from './schema-types.mjs'
 
 const SOURCES = 'src/published/client'
@@ -13,7 +14,7 @@ const BANNER = '// svc/client: the client of svc, for Node and browsers. Made by
 /** Packages that may be part of it. */
 const INSIDE = /^node_modules\/eventsource-parser\//
 
-/** Answers the paths it wrote, relative to the root. `settings` are those of the program. */
+/** Answers the paths it wrote, relative to the root: those of the library, of its package, and the reference of HTTP. `settings` are those of the program. */
 export async function buildClient(root, settings) {
   const { CONTRACT, toOpenApi, givenForms } = await loadContracts(settings)
   const { metafile } = await build({
@@ -29,8 +30,11 @@ export async function buildClient(root, settings) {
   })
   refuseOthers(metafile)
   const declarations = join('dist', 'client.d.ts')
+  const reference = join('dist/docs', 'http.md')
+  mkdirSync(join(root, 'dist/docs'), { recursive: true })
+  writeFileSync(join(root, reference), httpPage(toOpenApi(), readFileSync(join(root, 'docs/http.md'), 'utf8')))
   writeFileSync(join(root, declarations), declarationText(root, CONTRACT.operations, withGivenForms(toOpenApi('parsed'), givenForms())))
-  return [...Object.keys(metafile.outputs), declarations, ...packageOf(root)]
+  return [...Object.keys(metafile.outputs), declarations, reference, ...packageOf(root)]
 }
 
 const PACKAGE = 'dist/client-package'
@@ -57,7 +61,7 @@ function packageOf(root) {
   // The examples stay in the repository.
   const [guide] = readFileSync(join(root, 'docs/client.md'), 'utf8').split('\n## Examples\n')
   writeFileSync(join(root, PACKAGE, 'README.md'), guide)
-  copyFileSync(join(root, 'docs/http.md'), join(root, PACKAGE, 'http.md'))
+  copyFileSync(join(root, 'dist/docs/http.md'), join(root, PACKAGE, 'http.md'))
   for (const [from, to] of Object.entries(files)) copyFileSync(join(root, 'dist', from), join(root, PACKAGE, to))
   return ['package.json', 'README.md', 'http.md', ...Object.values(files)].map((name) => join(PACKAGE, name))
 }

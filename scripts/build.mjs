@@ -178,10 +178,10 @@ function refuseLanguages({ inputs }) {
   if (others.length > 0) throw new Error(`messages of zod in other languages would be bundled: ${others.join(', ')}`)
 }
 
-/** The documents that models may ask for; answers the files that were written. */
+/** The documents that models may ask for, but for the one that is made; answers the files that were written. */
 async function copyDocuments() {
   const names = ['', 'providers/'].flatMap((folder) =>
-    readdirSync(join(root, 'docs', folder)).flatMap((name) => (name.endsWith('.md') ? [`${folder}${name}`] : [])),
+    readdirSync(join(root, 'docs', folder)).flatMap((name) => (name.endsWith('.md') && name !== 'http.md' ? [`${folder}${name}`] : [])),
   )
   mkdirSync(join(root, 'dist/docs/providers'), { recursive: true })
   for (const name of names) copyFileSync(join(root, 'docs', name), join(root, 'dist/docs', name))

@@ -1,12 +1,10 @@
 /** The examples of docs/http.md: requests and answers as `test/e2e/contract/examples.ts` has recorded them. */
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { root } from './generated.mjs'
 
 const WIDTH = 150
 const SHOWN_HEADERS = new Set(['content-type', 'if-match', 'last-event-id', 'x-svc-ticket', 'x-svc-filename'])
 
-const examples = JSON.parse(readFileSync(join(root, 'scripts/http-examples.json'), 'utf8'))
+const examples = JSON.parse(readFileSync(new URL('http-examples.json', import.meta.url), 'utf8'))
 
 /** One request and its answer as a block; nothing for an operation without an example. */
 export function exampleOf(operation) {

@@ -26,7 +26,7 @@ import { openScene, type Scene, type Server } from './server/server.js'
 
 const DOCUMENTS = [
   'README.md',
-  ...readdirSync(join(ROOT, 'docs')).flatMap((name) => (name.endsWith('.md') && name !== 'http.md' ? [`docs/${name}`] : [])),
+  ...readdirSync(join(ROOT, 'docs')).flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : [])),
   ...readdirSync(join(ROOT, 'docs/providers')).map((name) => `docs/providers/${name}`),
   'examples/workflow/README.md',
 ]

@@ -35,6 +35,7 @@ const DOCUMENTS = [
 const FOLLOWED_ELSEWHERE: Readonly<Record<string, string>> = {
   'docs/plugins.md': 'plugin/guide.test.ts',
   'docs/client.md': 'published/client-guide.test.ts',
+  'docs/http.md': 'published/client-guide.test.ts',
   'docs/testing.md': 'published/testing-guide.test.ts',
   'docs/providers.md': '../cli/program-auth.test.ts',
 }

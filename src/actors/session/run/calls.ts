@@ -11,25 +11,27 @@ import { runHooks } from '../../plugin/calls/hooks.js'
 import { type PermissionNeed, type ToolContext, type ToolContribution, ToolError, type ToolResult } from '../../../ports/plugin.js'
 import { wellFormed } from '../../../protocol/text/well-formed.js'
 import { approvalsOf } from '../../interaction/approvals.js'
-import { callContext, changeNote, goneTool, makeAttempt } from './attempt.js'
+import { callContext, changeNote, goneTool, makeAttempt, servingView } from './attempt.js'
 import { isUnprompted, UNPROMPTED } from '../state/imported.js'
 import { keepContents } from '../state/shown-files.js'
 import type { SessionCore } from '../state/core.js'
-import { type Asking, layersOf, refusedTools, type OpenCall, type RunScope } from './run-scope.js'
+import { refusedTools } from './claimed-run.js'
+import type { Asking, OpenCall, RunScope } from './run-scope.js'
+import { type Rules, rulesNow } from './world.js'
 
 async function contextOf(core: SessionCore, run: RunScope, call: OpenCall, signal: AbortSignal): Promise<ToolContext> {
-  const standing = await standingOf(core, run)
+  const rules = await rulesNow(core, run, call.world)
   return {
     sessionId: run.session.id,
     messageId: call.step.info.id,
     callId: call.callId,
-    agent: run.target.agent.record.name,
+    agent: call.world.target.agent.record.name,
     directory: run.session.directory,
     signal,
     refused: refusedTools(run),
     unattended: run.prompt.unattended === true,
     progress: (metadata) => call.step.callProgress(call.callId, metadata),
-    decisions: (permission, patterns) => decisionsOf(core, run, call, { permission, patterns }, standing),
+    decisions: (permission, patterns) => decisionsOf(core, run, call, { permission, patterns }, rules),
   }
 }
 
@@ -65,14 +67,14 @@ async function judgeAttempt(
   const wanted = [...(await attempt.tool.contribution.needs(attempt.input, await contextOf(core, run, call, signal))), ...further()]
   const explicit = explicitOf(core, run, call)
   const needs = wanted.map((need) => (explicit === undefined ? need : { explicit, ...need }))
-  const standing = await standingOf(core, run)
+  const rules = await rulesNow(core, run, call.world)
   let asking: PermissionNeed | undefined
   for (const need of needs) {
-    const { decision, patterns } = judgeNeed(core, run, call, need, { ...standing, bypass: standing.bypass || need.harmless === true })
+    const { decision, patterns } = judgeNeed(core, run, call, need, { ...rules, bypass: rules.bypass || need.harmless === true })
     if (decision === 'deny') return { denied: { ...need, patterns } }
     if (decision === 'ask') asking ??= { ...need, patterns }
   }
-  return asking === undefined ? {} : { asking: { need: asking, approvals: standing.approvals } }
+  return asking === undefined ? {} : { asking: { need: asking, layers: rules.layers } }
 }
 
 /** Why every need of a call takes an answer of its own. */
@@ -80,32 +82,20 @@ function explicitOf(core: SessionCore, run: RunScope, call: OpenCall): string | 
   return call.explicit ?? (isUnprompted(core, run.session.id) ? UNPROMPTED : undefined)
 }
 
-/** What counts besides the rules of the run. */
-interface Standing {
-  readonly bypass: boolean
-  /** See `Project.approvals`. */
-  readonly approvals: string
-}
-
-async function standingOf(core: SessionCore, { session: { directory } }: RunScope): Promise<Standing> {
-  const [config, { approvals }] = await Promise.all([core.configs.load(directory), core.projects.identify(directory)])
-  return { bypass: config['dangerouslySkipPermissions'] === true, approvals }
-}
-
-function decisionsOf(core: SessionCore, run: RunScope, call: OpenCall, { permission, patterns }: JudgedNeed, standing: Standing) {
+function decisionsOf(core: SessionCore, run: RunScope, call: OpenCall, { permission, patterns }: JudgedNeed, rules: Rules) {
   const all = patterns.length > 0 ? patterns : ['*']
-  const common = judgingOf(core, run, call, standing)
+  const common = judgingOf(core, run, call, rules)
   const explicit = isUnprompted(core, run.session.id) ? UNPROMPTED : undefined
   return all.map((pattern): PermissionAction => judge({ ...common, need: { permission, patterns: [pattern], explicit } }).decision)
 }
 
-function judgeNeed(core: SessionCore, run: RunScope, call: OpenCall, need: JudgedNeed, standing: Standing) {
-  return judge({ ...judgingOf(core, run, call, standing), need })
+function judgeNeed(core: SessionCore, run: RunScope, call: OpenCall, need: JudgedNeed, rules: Rules) {
+  return judge({ ...judgingOf(core, run, call, rules), need })
 }
 
-function judgingOf(core: SessionCore, run: RunScope, call: OpenCall, { bypass, approvals }: Standing) {
-  const remembered = approvalsOf(core.store, { session: run.session, approvals })
-  return { layers: layersOf(run), approvals: remembered, grants: call.grants, bypass }
+function judgingOf(core: SessionCore, run: RunScope, { world, grants }: OpenCall, { layers, bypass }: Rules) {
+  const { approvals } = world.project
+  return { layers, approvals: approvalsOf(core.store, { session: run.session, approvals }), grants, bypass }
 }
 
 /** The same call three times in a row needs the group `doom_loop` (sessions-events §4.15). */
@@ -122,7 +112,8 @@ function doomLoop(run: RunScope, call: OpenCall): PermissionNeed[] {
 /** Asks the user, at once, about the need the judge stopped at; false = rejected, recorded on the part. */
 export async function askCall(core: SessionCore, run: RunScope, call: OpenCall, signal: AbortSignal): Promise<boolean> {
   if (call.asking === undefined) return true
-  const { need, approvals } = call.asking
+  const { need, layers } = call.asking
+  const { approvals } = call.world.project
   const request = {
     messageId: call.step.info.id,
     title: need.title,
@@ -138,7 +129,7 @@ export async function askCall(core: SessionCore, run: RunScope, call: OpenCall, 
     },
   }
   const isAllowedBy = (remembered: Parameters<typeof judge>[0]['approvals']) => {
-    return judge({ layers: layersOf(run), approvals: remembered, grants: call.grants, need, bypass: false }).decision === 'allow'
+    return judge({ layers, approvals: remembered, grants: call.grants, need, bypass: false }).decision === 'allow'
   }
   const answer = await core.interactions.askPermission({ session: run.session, approvals, runId: run.runId, request, isAllowedBy }, signal)
   if (!answer.granted) {
@@ -224,7 +215,7 @@ async function invokeTool(core: SessionCore, run: RunScope, call: OpenCall, sign
 
 /** The result after the hook `tool.after`; attachments stay as they are. */
 async function hookResult(core: SessionCore, run: RunScope, call: OpenCall, result: ToolResult, signal: AbortSignal): Promise<ToolResult> {
-  const view = core.plugins.current(run.session.directory, run.session.id)
+  const view = servingView(core, run, call.attempt.view, ['tool.after'])
   const chain = view.hooks('tool.after').filter(({ tools }) => tools === undefined || tools.includes(call.attempt.tool.contribution.id))
   if (chain.length === 0) return result
   const { title, output, metadata } = result

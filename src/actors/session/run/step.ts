@@ -9,6 +9,7 @@ import {
   type ExecutedResult,
   type GenerateRequest,
   type ModelMessage,
+  type ProviderAdapter,
   ProviderError,
   type StreamPart,
   type ToolDefinition,
@@ -16,20 +17,19 @@ import {
 import { hookRequest } from './chat-hooks.js'
 import type { SessionCore } from '../state/core.js'
 import { wellFormed, wellFormedValue } from '../../../protocol/text/well-formed.js'
-import { compactionPolicy } from '../compaction/compaction-policy.js'
 import { conversationOf, leadMessages, summaryMessages } from '../history/conversation.js'
 import { parseInput } from './attempt.js'
 import { allowedTools, offeredTools } from './offered-tools.js'
 import { openStep } from './open-step.js'
 import { joinDeltas } from './joined-deltas.js'
-import { targetOfStep } from '../admission/append.js'
 import { isLongPrompt } from '../admission/queue.js'
 import type { StepRecorder } from './recorder.js'
 import { isNotice } from '../state/runtime-marker.js'
-import { delegateOf, givenSteps } from './given-steps.js'
+import { delegateOf, givenSteps, stepsAsked } from './given-steps.js'
 import { modelMessages } from '../history/request.js'
-import { rulesOf, type RunScope, type StepScope, stepsAsked } from './run-scope.js'
+import type { RunScope, StepScope } from './run-scope.js'
 import type { SystemContext } from './system-context.js'
+import { takeBareWorld, takeWorld, type World } from './world.js'
 
 /** Failures of hooks that a message tells, and characters of each. */
 const NOTES = 16
@@ -53,32 +53,31 @@ export async function prepareStep(
   { step: number, wasCut, mayCompact }: { readonly step: number; readonly wasCut: boolean; readonly mayCompact: boolean },
   signal: AbortSignal,
 ): Promise<StepScope | 'due'> {
-  const { session } = run
-  if (run.target.obstacle !== undefined)
-    return openStep(core, run, { number, isLast: false, request: undefined, offered: new Map(), hookFailures: [] }, signal)
-  Object.assign(run, await targetOfStep(core, { ...run, sessionId: session.id }))
-  const { target } = run
-  const { steps } = target.agent.record
+  if (run.answering.target.obstacle !== undefined) {
+    const world = await takeBareWorld(core, run)
+    return openStep(core, run, { world, number, isLast: false, request: undefined, offered: new Map(), hookFailures: [] }, signal)
+  }
   if (isLongPrompt(run.prompt)) await nextTurn()
-  const view = await core.plugins.prepared(session.directory, session.id, signal, rulesOf(run))
+  const world = await takeWorld(core, run, run.world, signal)
+  run.world = world
+  const { target, view, policy } = world
+  const { steps } = target.agent.record
   const asked = stepsAsked(run, number)
   if (asked === 0) {
     const delegate = delegateOf(givenSteps(run.prompt)[number - 1] ?? [])
-    const opening = { number, isLast: false, request: undefined, offered: allowedTools(run, view), hookFailures: [], delegate }
+    const opening = { world, number, isLast: false, request: undefined, offered: allowedTools(world), hookFailures: [], delegate }
     return openStep(core, run, opening, signal)
   }
   const isLast = steps !== undefined && steps > 0 && asked >= steps
-  const offered = offeredTools(run, view)
+  const offered = offeredTools(run, world)
   const defined = await defineTools(view, [...offered.values()], { clock: core.effects.clock, signal })
-  const policy = await compactionPolicy(core, session.directory, target)
-  run.policy = policy
-  const plain = requestOf(core, context, run, { tools: defined.definitions, isLast, wasCut })
+  const plain = requestOf(core, context, run, { world, tools: defined.definitions, isLast, wasCut })
   await core.sizes.lookAt(plain)
   run.size = core.sizes.of(target.model.ref, plain)
   if (mayCompact && policy.auto && run.size >= policy.trigger) return 'due'
-  const { request, failures } = await hookRequest(run, view, plain, signal)
+  const { request, failures } = await hookRequest(world, plain, signal)
   const hookFailures = notesOf(core, run, [...defined.failures, ...failures])
-  return openStep(core, run, { number, isLast, request, offered, hookFailures }, signal)
+  return openStep(core, run, { world, number, isLast, request, offered, hookFailures }, signal)
 }
 
 /** What the message says of hooks that failed, which the log does as well. */
@@ -95,9 +94,20 @@ function requestOf(
   core: SessionCore,
   context: SystemContext,
   run: RunScope,
-  { tools, isLast, wasCut }: { readonly tools: readonly ToolDefinition[]; readonly isLast: boolean; readonly wasCut: boolean },
+  {
+    world,
+    tools,
+    isLast,
+    wasCut,
+  }: {
+    readonly world: World
+    readonly tools: readonly ToolDefinition[]
+    readonly isLast: boolean
+    readonly wasCut: boolean
+  },
 ): GenerateRequest {
-  const { session, target } = run
+  const { session } = run
+  const { target, policy } = world
   const { record } = target.agent
   const conversation = conversationOf(core.transcripts.of(session.id))
   const extras: ModelMessage[] = []
@@ -109,9 +119,9 @@ function requestOf(
     directory: session.directory,
     model: target.model.ref,
     messages: [
-      ...context.messages(session, target, isNotice(run.prompt.system) ? undefined : run.prompt.system),
+      ...context.messages(session, world, isNotice(run.prompt.system) ? undefined : run.prompt.system),
       ...summaryMessages(conversation),
-      ...leadMessages(conversation, run.policy?.keep ?? 0),
+      ...leadMessages(conversation, policy.keep),
       ...modelMessages(conversation.messages, target.model.ref),
       ...extras,
     ],
@@ -132,7 +142,8 @@ export async function streamStep(
   signal: AbortSignal,
 ): Promise<void> {
   const { recorder, request } = step
-  if (run.target.obstacle !== undefined) throw run.target.obstacle
+  const { target } = step.world
+  if (target.obstacle !== undefined) throw target.obstacle
   if (request === undefined) return makeGivenCalls(run, step, onCall)
   if (attempt > 0) {
     recorder.restart()
@@ -169,13 +180,13 @@ export async function streamStep(
         return recorder.streamed()
     }
   }
-  await generateInto(run, request, record, signal)
+  await generateInto(target.model.adapter, request, record, signal)
   if (step.usage === undefined) throw new ProviderError('The provider ended its stream without finishing the step.', { retryable: true })
 }
 
 /** Generates until the stream ends or a part cannot be recorded, which ends the step whatever the adapter makes of it. */
 async function generateInto(
-  run: RunScope,
+  adapter: ProviderAdapter,
   request: GenerateRequest,
   record: (part: StreamPart) => void,
   signal: AbortSignal,
@@ -201,7 +212,7 @@ async function generateInto(
         }
       }
       const push = (part: StreamPart): void => attempt(() => deltas.push(part))
-      const generated = run.target.model.adapter.generate(request, push, stop.signal)
+      const generated = adapter.generate(request, push, stop.signal)
       generated.finally(() => attempt(deltas.flush)).then(resolve, reject)
     })
   } finally {
@@ -272,9 +283,10 @@ function acceptCall(run: RunScope, step: StepScope, call: ToolCallPart, onCall: 
     return recorder.callFailed(callId, name, `The arguments of "${name}" are not valid: ${parsed.problem}`, rawInput(call.input))
   if (step.isLast) return recorder.callFailed(callId, name, 'The step limit is reached, so no more tools are called.', parsed.input)
   if (!recorder.callAccepted(callId, name, parsed.input)) return
-  const attempt = { tool, input: parsed.input, isChanged: false }
+  const attempt = { tool, input: parsed.input, isChanged: false, view: step.world.view }
   run.calls.set(callId, {
     callId,
+    world: step.world,
     tool,
     given: given?.json,
     input: parsed.input,

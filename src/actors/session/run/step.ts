@@ -2,11 +2,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { compactionOverrides } from '../../../machines/session/compaction/window.js'
 import type { HookFailure } from '../../../protocol/plugin/hook-failure.js'
-import { excessOf, REQUEST_BOUNDS } from '../../../protocol/text/json-bounds.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { defineTools } from '../../plugin/calls/tool-definitions.js'
 import {
-  type ExecutedResult,
   type GenerateRequest,
   type ModelMessage,
   type ProviderAdapter,
@@ -16,14 +14,13 @@ import {
 } from '../../../ports/provider-adapter.js'
 import { hookRequest } from './chat-hooks.js'
 import type { SessionCore } from '../state/core.js'
-import { wellFormed, wellFormedValue } from '../../../protocol/text/well-formed.js'
+import { wellFormed } from '../../../protocol/text/well-formed.js'
 import { conversationOf, leadMessages, summaryMessages } from '../history/conversation.js'
-import { parseInput } from './attempt.js'
+import { acceptCall, makeGivenCalls, recordExecuted, recordResult, refuseLate, refuseMore } from './accepting.js'
 import { allowedTools, offeredTools } from './offered-tools.js'
 import { openStep } from './open-step.js'
 import { joinDeltas } from './joined-deltas.js'
 import { isLongPrompt } from '../admission/queue.js'
-import type { StepRecorder } from './recorder.js'
 import { isNotice } from '../state/runtime-marker.js'
 import { delegateOf, givenSteps, stepsAsked } from './given-steps.js'
 import { modelMessages } from '../history/request.js'
@@ -35,11 +32,6 @@ import { takeBareWorld, takeWorld, type World } from './world.js'
 const NOTES = 16
 const NOTE_LENGTH = 1000
 const LAST_STEP = 'This is the last step: do not call tools any more. Summarise what was done and what is left.'
-const LATE = 'The call came after the end of the answer, so nothing was run. Call again if it is needed.'
-const TOO_MANY = `A step has at most ${LIMITS.run.callsPerStep} tool calls; this one and those after it were not run. Call again in the next step.`
-/** Names that models give tools of ours (sessions-events §4.9). */
-const ALIASES: Readonly<Record<string, string>> = { patch: 'apply_patch' }
-const NOT_JSON = 'they are not JSON. Nothing was run; call it again with one whole JSON object.'
 const CONTINUE = 'Your last answer was cut off by the length limit. Continue exactly where it stopped, without repeating anything.'
 
 /**
@@ -218,101 +210,4 @@ async function generateInto(
   } finally {
     signal.removeEventListener('abort', abort)
   }
-}
-
-/** Each is accepted, judged and executed as if a model had asked for it. */
-function makeGivenCalls(run: RunScope, step: StepScope, onCall: (callId: string) => void): void {
-  const { noReply } = run.prompt
-  const calls = givenSteps(run.prompt)[step.number - 1] ?? []
-  for (const [index, { tool, input, explicit }] of calls.entries()) {
-    const call = { type: 'tool-call' as const, callId: `${step.recorder.info.id}_${index}`, tool, input: JSON.stringify(input) }
-    acceptCall(run, step, call, onCall, explicit)
-  }
-  step.finish = noReply ? 'stop' : 'tool-calls'
-  step.recorder.streamed()
-}
-
-/** A call the provider makes itself: it is shown, and nothing of it is judged or run here (sessions-events §4.11). */
-function recordExecuted(recorder: StepRecorder, { callId, tool, input }: ToolCallPart): void {
-  recorder.callSaid(callId, { executed: true })
-  recorder.callAccepted(callId, tool, rawInput(input))
-}
-
-function recordResult(recorder: StepRecorder, { callId, tool, output, isError, metadata }: ExecutedResult): void {
-  if (!recorder.knows(callId)) return
-  if (metadata !== undefined) recorder.callSaid(callId, { result: metadata })
-  const text = wellFormed(JSON.stringify(output) ?? 'null')
-  if (isError) recorder.callFailed(callId, tool, text)
-  else recorder.callCompleted(callId, { output: text, title: tool })
-}
-
-type ToolCallPart = Extract<StreamPart, { type: 'tool-call' }>
-
-/** What the provider sends after its terminal part is no part of its answer (threat-model 6.5.1). */
-function refuseLate(run: RunScope, { recorder }: StepScope, { callId, tool, input }: ToolCallPart): void {
-  if (!run.calls.has(callId)) recorder.callFailed(callId, tool, LATE, isTooLong(input) ? undefined : rawInput(input))
-}
-
-/** The first call beyond those a step may have is answered, the others leave no trace. */
-function refuseMore({ recorder }: StepScope, { callId, tool }: ToolCallPart): void {
-  if (recorder.calls === LIMITS.run.callsPerStep) recorder.callFailed(callId, tool, TOO_MANY)
-}
-
-/** A call is executed only when its tool was offered and its arguments are complete and valid (threat-model 6.5.1). */
-function acceptCall(run: RunScope, step: StepScope, call: ToolCallPart, onCall: (callId: string) => void, explicit?: string): void {
-  const { callId, tool: name } = call
-  if (run.calls.has(callId)) return
-  const { recorder } = step
-  if (isTooLong(call.input))
-    return recorder.callFailed(callId, name, 'The arguments are longer than 512 KiB. Split the call into smaller ones.')
-  const tool = step.offered.get(name) ?? step.offered.get(ALIASES[name] ?? '')
-  if (tool === undefined) {
-    const known = [...step.offered.keys()].join(', ')
-    return recorder.callFailed(
-      callId,
-      name,
-      `There is no tool "${name}". Available tools: ${known === '' ? 'none' : known}.`,
-      rawInput(call.input),
-    )
-  }
-  const excess = excessOf(Buffer.from(call.input), REQUEST_BOUNDS)
-  const given = excess === undefined ? readJson(call.input) : undefined
-  const parsed =
-    given === undefined ? { problem: excess === undefined ? NOT_JSON : `they are JSON that ${excess}.` } : parseInput(tool, given.json)
-  if ('problem' in parsed)
-    return recorder.callFailed(callId, name, `The arguments of "${name}" are not valid: ${parsed.problem}`, rawInput(call.input))
-  if (step.isLast) return recorder.callFailed(callId, name, 'The step limit is reached, so no more tools are called.', parsed.input)
-  if (!recorder.callAccepted(callId, name, parsed.input)) return
-  const attempt = { tool, input: parsed.input, isChanged: false, view: step.world.view }
-  run.calls.set(callId, {
-    callId,
-    world: step.world,
-    tool,
-    given: given?.json,
-    input: parsed.input,
-    step: recorder,
-    grants: [],
-    explicit,
-    attempt,
-    asking: undefined,
-  })
-  onCall(callId)
-}
-
-function isTooLong(input: string): boolean {
-  return Buffer.byteLength(JSON.stringify(input)) > LIMITS.run.callBytes
-}
-
-function readJson(text: string): { readonly json: unknown } | undefined {
-  try {
-    return { json: wellFormedValue(JSON.parse(text.trim() === '' ? '{}' : text)) }
-  } catch {
-    return undefined
-  }
-}
-
-function rawInput(text: string): unknown {
-  const isShown = text.trim() !== '' && excessOf(Buffer.from(text), REQUEST_BOUNDS) === undefined
-  const read = isShown ? readJson(text) : undefined
-  return read === undefined ? { raw: wellFormed(text) } : read.json
 }

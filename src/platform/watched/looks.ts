@@ -20,6 +20,8 @@ import type { FolderWatches } from './folder-watches.js'
 export interface Looks<Input, Value> {
   /** `input` is what it depends on besides files. */
   get(directory: string, input: Input, options?: { readonly fresh?: boolean }): Promise<Value>
+  /** What `get` would answer to the input of the last look; undefined = it would have to look first. Cheap. */
+  latest(directory: string): Value | undefined
   /** svc has written something of the directory; the next look tells so. */
   noteWrite(directory: string): void
   /** Whether changes are looked for because they are not told. */
@@ -111,6 +113,10 @@ export function createLooks<Input, Value>({
     return held
   }
 
+  function isWrittenLately(): boolean {
+    return clock.monotonic() - writtenAt <= LIMITS.config.look
+  }
+
   /** Whether the entry has to be looked at before it is used. */
   function isDue({ isDirty }: Here, entry: Entry<Input, Value>, input: Input, fresh: boolean): boolean {
     const now = clock.monotonic()
@@ -120,7 +126,7 @@ export function createLooks<Input, Value>({
   }
 
   async function get(directory: string, input: Input, wantsFresh: boolean): Promise<Entry<Input, Value>> {
-    const fresh = wantsFresh || clock.monotonic() - writtenAt <= LIMITS.config.look
+    const fresh = wantsFresh || isWrittenLately()
     if (fresh && files.tellsAtOnce && directories.has(directory)) for (let turn = 0; turn < 2; turn++) await nextTurn() // I2
     const held = hold(directory)
     const { entry, look } = held
@@ -185,6 +191,11 @@ export function createLooks<Input, Value>({
   }
 
   return {
+    latest(directory) {
+      const held = directories.get(directory)
+      if (held?.entry === undefined || held.look !== undefined || held.isOwed || isWrittenLately()) return undefined
+      return isDue(held, held.entry, held.entry.input, false) ? undefined : held.entry.value
+    },
     async get(directory, input, options) {
       const { value } = await get(directory, input, options?.fresh === true)
       const held = directories.get(directory)

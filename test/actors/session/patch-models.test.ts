@@ -2,17 +2,14 @@
 import { expect, it } from 'vitest'
 import { offeredTools } from '../../../src/actors/session/run/offered-tools.js'
 import type { RunScope } from '../../../src/actors/session/run/run-scope.js'
+import type { World } from '../../../src/actors/session/run/world.js'
 import type { RegistryView } from '../../../src/ports/view.js'
 
 function offered(model: string, tools: readonly string[]): string[] {
-  const run = {
-    session: {},
-    ceilings: [],
-    prompt: {},
-    target: { model: { model: { id: model, capabilities: {} } }, agent: { record: {}, rules: [], narrowing: [] } },
-  } as unknown as RunScope
+  const run = { session: {} } as unknown as RunScope
+  const target = { model: { model: { id: model, capabilities: {} } } } as unknown as World['target']
   const view = { tools: tools.map((id) => ({ contribution: { id, permission: id === 'read' ? id : 'edit' } })) } as unknown as RegistryView
-  return [...offeredTools(run, view).keys()]
+  return [...offeredTools(run, { view, target, layers: { trusted: [], untrusted: [] } }).keys()]
 }
 
 it.each([

@@ -2,14 +2,15 @@
 import { expect, it } from 'vitest'
 import * as z from 'zod'
 import { defineTool, type ToolResult } from '../../../src/ports/plugin.js'
-import type { RegisteredTool, RegistryView } from '../../../src/ports/view.js'
-import { executeCall, judgeCall, refuseCall } from '../../../src/actors/session/run/calls.js'
+import type { RegisteredHook, RegisteredTool, RegistryView } from '../../../src/ports/view.js'
+import { executeCall, refuseCall } from '../../../src/actors/session/run/executing.js'
+import { judgeCall } from '../../../src/actors/session/run/judging.js'
 import type { SessionCore } from '../../../src/actors/session/state/core.js'
 import type { OpenCall, RunScope } from '../../../src/actors/session/run/run-scope.js'
 import { SvcError } from '../../../src/protocol/errors.js'
 import type { PermissionRule } from '../../../src/protocol/interaction/interaction.js'
 import { createFakeEffects } from '../../fakes/effects.js'
-import { createFakePlugins, createFakeView, registeredTool } from '../../fakes/plugins.js'
+import { createFakePlugins, createFakeView, registeredHook, registeredTool } from '../../fakes/plugins.js'
 
 const closed = () => new SvcError('plugin.generation_closed')
 
@@ -48,15 +49,19 @@ function generationOf(version: string, options: { input?: z.ZodType; invoke?: ()
   }
 }
 
-function setup(first: Generation, rules: readonly PermissionRule[] = [{ permission: '*', pattern: '*', action: 'allow' }]) {
-  let view: RegistryView = createFakeView({ tools: [first.tool] })
+function setup(
+  first: Generation,
+  rules: readonly PermissionRule[] = [{ permission: '*', pattern: '*', action: 'allow' }],
+  hooks: Readonly<Record<string, readonly RegisteredHook[]>> = {},
+) {
+  let view: RegistryView = createFakeView({ tools: [first.tool], hooks })
   const recorded: unknown[][] = []
+  const configuration = {}
   const core = {
     effects: createFakeEffects(),
     plugins: createFakePlugins(() => view),
-    configs: { load: async () => ({}) },
+    configs: { latest: () => configuration },
     store: { approvals: { get: () => [] }, sessions: { get: () => undefined } },
-    projects: { identify: async () => ({ approvals: [] }) },
     pluginsHeard: async () => undefined,
     journal: { synced: async () => undefined },
     outputs: { store: () => Promise.reject(new Error('not needed')) },
@@ -68,29 +73,34 @@ function setup(first: Generation, rules: readonly PermissionRule[] = [{ permissi
     callProgress: () => undefined,
   }
   const input = { value: 'x' }
+  const target = { agent: { record: { name: 'build' } }, model: { model: { capabilities: {} } } }
+  const layers = { trusted: rules, untrusted: [] }
+  const world = { configuration, view, target, layers, bypass: false, project: { approvals: 'global:/project' } }
   const call = {
     callId: 'call_1',
+    world,
     tool: first.tool,
     given: input,
     input,
     step,
     grants: [],
     explicit: undefined,
-    attempt: { tool: first.tool, input, isChanged: false },
+    attempt: { tool: first.tool, input, isChanged: false, view },
     asking: undefined,
   } as unknown as OpenCall
   const run = {
     session: { id: 'ses_1', directory: '/project', projectId: 'global' },
     prompt: {},
-    target: { agent: { record: { name: 'build' }, rules, narrowing: [] }, model: { model: { capabilities: {} } } },
     recent: [],
-    ceilings: [],
   } as unknown as RunScope
   const { signal } = new AbortController()
   return {
     recorded,
     publish(...tools: readonly RegisteredTool[]) {
       view = createFakeView({ tools })
+    },
+    hook(hooks: Readonly<Record<string, readonly RegisteredHook[]>>) {
+      view = createFakeView({ tools: view.tools, hooks })
     },
     judge: () => judgeCall(core, run, call, signal),
     /** The judgement throws, and what it throws is recorded. */
@@ -176,4 +186,27 @@ it('never repeats a call that has begun', async () => {
   expect(await execute()).toBe('failed')
   expect(begun).toBe(1)
   expect(recorded).toHaveLength(1)
+})
+
+it.each([
+  ['tool.before', { value: 'x' }],
+  ['tool.after', { title: 'v1', output: 'v1 {"value":"x"}', metadata: {} }],
+])('asks the hooks "%s" of the step, and those there are now once one of them has closed', async (name, value) => {
+  const heard: unknown[] = []
+  const hookOf = (version: string) =>
+    registeredHook('test.hook', async (_context, given) => {
+      heard.push([version, given])
+      return given
+    })
+  let isOpen = true
+  const old = Object.defineProperty(hookOf('old'), 'open', { get: () => isOpen })
+  const { hook, judge, execute } = setup(generationOf('v1'), undefined, { [name]: [old] })
+  hook({ [name]: [hookOf('new')] })
+  expect([await judge(), await execute()]).toEqual(['allow', 'completed'])
+  isOpen = false
+  expect([await judge(), await execute()]).toEqual(['allow', 'completed'])
+  expect(heard).toEqual([
+    ['old', value],
+    ['new', value],
+  ])
 })

@@ -36,6 +36,8 @@ export interface ConfigDeps {
 
 export type ConfigFacade = Configs & {
   readonly snapshots: Snapshots
+  /** What `load` would answer, by which a change is noticed; undefined = it would have to look first. Cheap. */
+  latest(directory: string): ConfigDocument | undefined
 }
 
 /** One per process: patches are serialised inside it. Directories are canonical paths. */
@@ -73,6 +75,10 @@ export function createConfigs({
 
   return {
     snapshots,
+    latest(directory) {
+      const snapshot = snapshots.latest(directory)
+      return snapshot === undefined ? undefined : layer(snapshot).document
+    },
     load: async (directory, options) => layer(await snapshots.get(directory, options)).document,
     show,
     async update(directory, body) {

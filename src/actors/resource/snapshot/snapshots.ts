@@ -22,6 +22,8 @@ export interface Snapshots {
    * for the directory.
    */
   get(directory: string, options?: SnapshotOptions): Promise<ConfigSnapshot>
+  /** What `get` would answer; undefined = it would have to look first, or throws. Cheap. */
+  latest(directory: string): ConfigSnapshot | undefined
   /** As `get`, also when it is broken: `failures` and `diagnostics` tell. */
   inspect(directory: string): Promise<ConfigSnapshot>
   /** svc has written files of the directory. Looks at it, and tells that its configuration has changed. */
@@ -84,6 +86,10 @@ export function createSnapshots(
       if (!isUnusable) return snapshot
       const [failure] = snapshot.failures
       throw new SvcError('config.invalid', `${failure?.file ?? ''}${failure?.message ?? ''}`, { file: failure?.file })
+    },
+    latest(directory) {
+      const seen = looks.latest(directory)
+      return seen?.isUnusable === false ? seen.snapshot : undefined
     },
     inspect,
     async written(directory) {

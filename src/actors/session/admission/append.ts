@@ -32,30 +32,6 @@ export async function resolveTarget(
   return { agent, model: await core.providers.resolve(directory, ref, workspaceId) }
 }
 
-/**
- * The target of the step that follows: a session that began to plan, or ended it, is answered by the agent for that, unless the prompt
- * names one. What the configuration says of the agent now counts; one that is no longer there goes on as it was.
- */
-export async function targetOfStep(
-  core: SessionCore,
-  {
-    sessionId,
-    prompt,
-    target,
-    isPlanning,
-  }: { sessionId: string; prompt: Pick<QueuedPrompt, 'agent'>; target: RunTarget; isPlanning: boolean },
-): Promise<{ readonly target: RunTarget; readonly isPlanning: boolean }> {
-  const session = sessionOrThrow(core, sessionId)
-  const plansNow = session.mode !== undefined
-  if (plansNow === isPlanning || prompt.agent !== undefined) {
-    const agent = await core.resources.agent(session.directory, target.agent.record.name).catch(() => target.agent)
-    return { target: agent === target.agent ? target : { ...target, agent }, isPlanning: plansNow }
-  }
-  const name = await agentOf(core, session)
-  const agent = name === undefined ? await core.resources.defaultAgent(session.directory) : await knownAgent(core, session.directory, name)
-  return { target: { ...target, agent }, isPlanning: plansNow }
-}
-
 export function modelOf(model: UserModel | undefined): ModelRef | undefined {
   if (model === undefined) return undefined
   const { modelId: id, ...rest } = model

@@ -1,7 +1,7 @@
 /** Effects of the compaction machine: what it opens, streams and records. Decides nothing. */
 import type { CompactionReason } from '../../../machines/session/compaction.machine.js'
 import { estimateTokens } from '../../../machines/session/compaction/tokens.js'
-import { compactionOverrides, policyOf } from '../../../machines/session/compaction/window.js'
+import { type CompactionPolicy, compactionOverrides, policyOf } from '../../../machines/session/compaction/window.js'
 import { type Failure, SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Session } from '../../../protocol/session/session.js'
@@ -10,21 +10,29 @@ import type { GenerateRequest, StreamPart } from '../../../ports/provider-adapte
 import { COMPACTION_PROMPT } from '../../resource/catalog/agent-prompts.js'
 import { wellFormed } from '../../../protocol/text/well-formed.js'
 import { type SessionCore, sessionOrThrow } from '../state/core.js'
+import type { Project } from '../state/project.js'
 import type { RunTarget } from '../admission/append.js'
 import { endRun, type RunSlot } from '../admission/slot.js'
 import { type CompactionPlan, planCompaction, summarisedText } from './compaction-plan.js'
-import { compactionPolicy } from './compaction-policy.js'
 import { failCompaction, keepSummary, markCompacting, type OpenCompaction } from './open-compaction.js'
 import { openSummary } from './summary-recorder.js'
 import { cleanSummary, summaryPrompt } from './summary-text.js'
 
 const CANCELLED = 'The compaction was cancelled.'
 
+/** What a compaction goes by. */
+export interface Sight {
+  /** Agent and model of the conversation. */
+  readonly target: RunTarget
+  readonly policy: CompactionPolicy
+  readonly project: Project
+}
+
 /** What a compaction reads of the run it happens in, and leaves there. */
 export interface CompactingRun {
   readonly session: Session
   readonly rootId: string
-  readonly target: RunTarget
+  readonly world: Sight | undefined
   /** Tokens of the latest request, or of the one that is to be made. */
   readonly size: number
   readonly step: { readonly segmentId: string } | undefined
@@ -38,8 +46,7 @@ export interface CompactionScope {
   readonly markId: string
   /** The run it happens in; undefined = somebody asked for it, and the slot is its own. */
   readonly run: CompactingRun | undefined
-  /** Agent and model of the conversation. */
-  target(): Promise<RunTarget>
+  sight(): Promise<Sight>
   open: OpenCompaction | undefined
 }
 
@@ -48,10 +55,9 @@ export async function openCompaction(core: SessionCore, scope: CompactionScope, 
   const { sessionId, rootId, runId } = scope.slot
   const session = sessionOrThrow(core, sessionId)
   const { directory } = session
-  const target = await scope.target()
-  const policy = await compactionPolicy(core, directory, target)
+  const { target, policy, project } = await scope.sight()
   if (reason !== 'manual' && !policy.auto) return false
-  const [writer, project] = await Promise.all([writerOf(core, session, target), core.projects.identify(directory)])
+  const writer = await writerOf(core, session, target)
   const refused = reason === 'overflow' ? scope.run?.size : undefined
   const transcript = core.transcripts.of(sessionId)
   const plan = planCompaction(core.sizes, { transcript, reason, policy, ref: target.model.ref, refused })

@@ -6,16 +6,15 @@ import {
   mergeSettings,
   policyOf,
 } from '../../../machines/session/compaction/window.js'
-import { CompactionConfig } from '../../../protocol/resource/config.js'
+import { CompactionConfig, type ConfigDocument } from '../../../protocol/resource/config.js'
 import type { SessionCore } from '../state/core.js'
 import type { RunTarget } from '../admission/append.js'
 
-export async function compactionPolicy(
-  core: Pick<SessionCore, 'configs' | 'effects'>,
-  directory: string,
+export function compactionPolicy(
+  core: Pick<SessionCore, 'effects'>,
+  { compaction }: ConfigDocument,
   { agent, model }: RunTarget,
-): Promise<CompactionPolicy> {
-  const { compaction } = await core.configs.load(directory)
+): CompactionPolicy {
   const levels = [compaction, model.model['compaction'], agent.record['compaction']]
   return policyOf(model.model.limit, mergeSettings(levels.map(settingsOf)), compactionOverrides(core.effects.env))
 }

@@ -7,7 +7,8 @@ import { compactionOverrides } from '../../../machines/session/compaction/window
 import { type Failure, SvcError } from '../../../protocol/errors.js'
 import { resolveTarget } from '../admission/append.js'
 import { rootOf, type SessionCore, sessionOrThrow } from '../state/core.js'
-import { type CompactingRun, type CompactionScope, recordCompactionEnd } from './compaction-effects.js'
+import { type CompactingRun, type CompactionScope, recordCompactionEnd, type Sight } from './compaction-effects.js'
+import { compactionPolicy } from './compaction-policy.js'
 
 export interface Compactions {
   /** Begins one; answers the id of its run. Throws `resource.conflict` while the session is at work. */
@@ -28,6 +29,18 @@ export function compactionEnd(core: Pick<SessionCore, 'store'>, sessionId: strin
   throw new SvcError('provider.failed', error ?? 'The compaction did not come to its end.', { sessionId })
 }
 
+function sightOf({ world }: CompactingRun): Sight {
+  if (world === undefined) throw new Error('no step was prepared')
+  return world
+}
+
+async function lookAround(core: SessionCore, sessionId: string): Promise<Sight> {
+  const { directory } = sessionOrThrow(core, sessionId)
+  const target = await resolveTarget(core, sessionId, {})
+  const [configuration, project] = await Promise.all([core.configs.load(directory), core.projects.identify(directory)])
+  return { target, project, policy: compactionPolicy(core, configuration, target) }
+}
+
 export function createCompactions(core: SessionCore, runs: ReadonlyMap<string, CompactingRun>): Compactions {
   /** Asked for, by session. */
   const asked = new Map<string, CompactionScope>()
@@ -43,12 +56,12 @@ export function createCompactions(core: SessionCore, runs: ReadonlyMap<string, C
     if (run === undefined) throw new Error(`no compaction belongs to the run ${runId}`)
     const before = within.get(run)
     if (before !== undefined && before.open?.recorder.closed !== true) return before
-    const { target, rootId, session } = run
+    const { rootId, session } = run
     const scope: CompactionScope = {
       slot: { sessionId: session.id, rootId, runId, segment: undefined },
       markId: core.effects.ids.next('msg'),
       run,
-      target: async () => target,
+      sight: async () => sightOf(run),
       open: undefined,
     }
     within.set(run, scope)
@@ -73,7 +86,7 @@ export function createCompactions(core: SessionCore, runs: ReadonlyMap<string, C
         slot: { sessionId, rootId, runId, segment: undefined },
         markId: core.effects.ids.next('msg'),
         run: undefined,
-        target: () => resolveTarget(core, sessionId, {}),
+        sight: () => lookAround(core, sessionId),
         open: undefined,
       }
       core.journal.commit('process', (tx) => {

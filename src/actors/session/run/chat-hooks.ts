@@ -6,7 +6,7 @@ import { fromProviderMessages, toProviderMessages } from '../../plugin/calls/pro
 import type { RegistryView } from '../../../ports/view.js'
 import type { GenerateRequest } from '../../../ports/provider-adapter.js'
 import { publicRecord } from '../../../protocol/text/secrets.js'
-import type { RunScope } from './run-scope.js'
+import type { World } from './world.js'
 
 export interface HookedRequest {
   readonly request: GenerateRequest
@@ -18,8 +18,7 @@ export interface HookedRequest {
  * that fails changes nothing. Rejects when `signal` aborts.
  */
 export async function hookRequest(
-  run: RunScope,
-  view: RegistryView,
+  { view, target }: Pick<World, 'view' | 'target'>,
   request: GenerateRequest,
   signal: AbortSignal,
 ): Promise<HookedRequest> {
@@ -27,13 +26,13 @@ export async function hookRequest(
   if (names.every((name) => view.hooks(name).length === 0)) return { request, failures: [] }
   const context = {
     sessionId: request.sessionId,
-    agent: run.target.agent.record.name,
+    agent: target.agent.record.name,
     providerId: request.model.providerId,
     modelId: request.model.id,
   }
   const messages = await hookMessages(view, context, request.messages, signal)
   const options = await hookOptions(view, context, request.options, signal)
-  const given = run.target.model.model.headers
+  const given = target.model.model.headers
   const headers = await tryHooks(view, 'chat.headers', context, given, { signal, accept: HookedHeaders })
   return {
     request: { ...request, messages: messages.value, options: options.value, ...(headers.value !== given && { headers: headers.value }) },

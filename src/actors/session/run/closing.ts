@@ -1,11 +1,12 @@
 /** How steps and runs end: finished, failed, aborted; each end is one commit (sessions-events §4.10, §4.16). */
+import type { CompactionPolicy } from '../../../machines/session/compaction/window.js'
 import { hasFollowUp, wasCut } from '../../../machines/session/follow-up.js'
 import type { StepFailure } from '../../../machines/session/retry.js'
 import type { StepEnd } from '../../../machines/session/run.machine.js'
 import { ZERO_USAGE } from '../../../protocol/message/token-usage.js'
 import { stepCost } from '../../provider/catalog/cost.js'
 import type { Change } from '../../events/journal.js'
-import { appendMessage } from '../admission/append.js'
+import { appendMessage, type RunTarget } from '../admission/append.js'
 import type { SessionCore } from '../state/core.js'
 import { failCompaction } from '../compaction/open-compaction.js'
 import { pruneOutputs } from '../compaction/pruning.js'
@@ -13,7 +14,8 @@ import { usedTokens } from '../state/sizes.js'
 import { busyStatus, dequeue } from '../admission/queue.js'
 import { endRun, type RunSlot } from '../admission/slot.js'
 import type { Segment } from '../state/executions.js'
-import { type RunScope, type StepScope, stepsAsked } from './run-scope.js'
+import { stepsAsked } from './given-steps.js'
+import type { RunScope, StepScope } from './run-scope.js'
 
 /** As which a run ends that somebody aborted. */
 export const ABORTED = 'Session aborted'
@@ -32,15 +34,16 @@ export function closeStep(
     if (step === undefined) throw new Error('no step is under way')
     const tokens = step.usage ?? ZERO_USAGE
     if (step.usage !== undefined && step.request !== undefined) core.sizes.learn(step.request, step.usage)
-    step.recorder.close(tx, { finish: step.finish, tokens, cost: stepCost(run.target.model.model, tokens) })
-    if (mayCompact && isDue(run, usedTokens(tokens))) {
+    step.recorder.close(tx, { finish: step.finish, tokens, cost: stepCost(step.world.target.model.model, tokens) })
+    const policy = step.request === undefined ? undefined : step.world.policy
+    if (mayCompact && isDue(policy, usedTokens(tokens))) {
       tx.after(() => (run.size = usedTokens(tokens)))
       core.executions.endSegment(tx, run.rootId, segmentOf(step))
       return 'due'
     }
-    pruneOutputs(core, tx, run)
-    const steered = drainSteering(core, tx, run)
-    const limit = run.target.agent.record.steps
+    pruneOutputs(core, tx, { session: run.session, policy })
+    const steered = drainSteering(core, tx, run, step.world.target)
+    const limit = step.world.target.agent.record.steps
     const toolCalls = step.recorder.calls - step.recorder.executed
     const asked = stepsAsked(run, number)
     const isAnswered = steered > 0 || asked > 0 || !run.prompt.noReply
@@ -51,12 +54,12 @@ export function closeStep(
   })
 }
 
-function isDue({ policy }: RunScope, tokens: number): boolean {
+function isDue(policy: CompactionPolicy | undefined, tokens: number): boolean {
   return policy !== undefined && policy.auto && tokens >= policy.trigger
 }
 
 /** Steering prompts join the run as user messages; its agent, model and tools stay (sessions-events §4.6). */
-function drainSteering(core: SessionCore, tx: Change, run: RunScope): number {
+function drainSteering(core: SessionCore, tx: Change, run: RunScope, target: RunTarget): number {
   const { store, effects } = core
   const sessionId = run.session.id
   let drained = 0
@@ -66,7 +69,7 @@ function drainSteering(core: SessionCore, tx: Change, run: RunScope): number {
     row = store.queue.first(sessionId, ['steer', 'continue'])
   ) {
     dequeue(core, tx, row)
-    appendMessage(core, tx, sessionId, row.request, run.target, effects.clock.now())
+    appendMessage(core, tx, sessionId, row.request, target, effects.clock.now())
     if (!row.request.noReply) {
       drained++
       const { messageId } = row.request

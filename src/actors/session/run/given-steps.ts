@@ -10,6 +10,11 @@ export function givenSteps({ calls }: Pick<QueuedPrompt, 'calls'>): readonly (re
   return others.length === 0 ? tasks : [others, ...tasks]
 }
 
+/** Steps up to this one in which a model is asked; none = this one makes calls the prompt came with. */
+export function stepsAsked({ prompt }: { readonly prompt: QueuedPrompt }, step: number): number {
+  return Math.max(0, step - givenSteps(prompt).length)
+}
+
 /** The agent a step delegates to, whose name its message bears as agent and mode. */
 export function delegateOf([call]: readonly GivenCall[]): string | undefined {
   const name = call?.tool === 'task' ? call.input['subagent_type'] : undefined

@@ -1,36 +1,40 @@
 /** The tools a run may call (sessions-events §8.6), found once for each view of the plugins. */
 import { isOfferedByAll } from '../../../machines/permission/permission.js'
-import type { RegisteredTool, RegistryView } from '../../../ports/view.js'
-import { type RunScope, layersOf } from './run-scope.js'
+import type { RegisteredTool } from '../../../ports/view.js'
+import type { ClaimedRun } from './claimed-run.js'
+import type { World } from './world.js'
 
 export type OfferedTools = ReadonlyMap<string, RegisteredTool>
 
 /** Families that were trained to change files by patches. */
 const PREFERS_PATCHES = /\bgpt-[5-9]|\bcodex/i
 
-const offered = new WeakMap<RunScope, { readonly view: RegistryView; readonly target: RunScope['target']; readonly tools: OfferedTools }>()
+type Offering = Pick<World, 'view' | 'target' | 'layers'>
+
+/** The latest of each run. */
+const offered = new WeakMap<Pick<ClaimedRun, 'session'>, { readonly from: Offering; readonly tools: OfferedTools }>()
 
 /** By id, in the order of the view. Rules of a run change with its target only, so a view answers the same for one each time. */
-export function offeredTools(run: RunScope, view: RegistryView): OfferedTools {
+export function offeredTools(run: Pick<ClaimedRun, 'session'>, world: Offering): OfferedTools {
   const known = offered.get(run)
-  if (known?.view === view && known.target === run.target) return known.tools
-  const tools = findOffered(run, view)
-  offered.set(run, { view, target: run.target, tools })
+  if (known?.from.view === world.view && known.from.target === world.target) return known.tools
+  const { view, target, layers } = world
+  const tools = findOffered(run.session.id, world)
+  offered.set(run, { from: { view, target, layers }, tools })
   return tools
 }
 
-function findOffered(run: RunScope, view: RegistryView): OfferedTools {
-  const { model } = run.target.model
+function findOffered(sessionId: string, world: Offering): OfferedTools {
+  const { model } = world.target.model
   if (model.capabilities['toolCall'] === false) return new Map()
-  const tools = new Map([...allowedTools(run, view)].filter(([, { contribution }]) => contribution.isFor?.(run.session.id) !== false))
+  const tools = new Map([...allowedTools(world)].filter(([, { contribution }]) => contribution.isFor?.(sessionId) !== false))
   // A model changes files in the way of its family, where that is there.
   const [own, other] = PREFERS_PATCHES.test(model.id) ? ['apply_patch', 'write'] : ['write', 'apply_patch']
   return tools.has(own) || own === 'write' ? new Map([...tools].filter(([id]) => id !== other)) : tools
 }
 
 /** Those the rules of a run let be called, whatever its model can do. */
-export function allowedTools(run: RunScope, view: RegistryView): OfferedTools {
-  const layers = layersOf(run)
+export function allowedTools({ view, layers }: Pick<World, 'view' | 'layers'>): OfferedTools {
   const tools = view.tools.filter(
     ({ contribution: { id, permission } }) => isOfferedByAll(layers, permission) && (id === permission || isOfferedByAll(layers, id)),
   )

@@ -7,8 +7,10 @@ import type { GenerateRequest } from '../../../ports/provider-adapter.js'
 import type { SessionCore } from '../state/core.js'
 import { beginStep } from './recorder.js'
 import type { RunScope, StepScope } from './run-scope.js'
+import type { World } from './world.js'
 
 interface Opening {
+  readonly world: World
   readonly number: number
   readonly isLast: boolean
   /** See `StepScope`. */
@@ -20,10 +22,10 @@ interface Opening {
 }
 
 /** An open message of an attempt that is made anew is taken back. Nothing is opened once `signal` has aborted. */
-export async function openStep(core: SessionCore, run: RunScope, opening: Opening, signal: AbortSignal): Promise<StepScope> {
-  const { target, session } = run
+export function openStep(core: SessionCore, run: RunScope, opening: Opening, signal: AbortSignal): StepScope {
+  const { session } = run
+  const { target, project } = opening.world
   const { hookFailures, delegate, ...opened } = opening
-  const project = await core.projects.identify(session.directory)
   signal.throwIfAborted()
   const info: AssistantInfo = {
     role: 'assistant',

@@ -2,44 +2,36 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { compactionOverrides } from '../../../machines/session/compaction/window.js'
 import type { HookFailure } from '../../../protocol/plugin/hook-failure.js'
-import { excessOf, REQUEST_BOUNDS } from '../../../protocol/text/json-bounds.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { defineTools } from '../../plugin/calls/tool-definitions.js'
 import {
-  type ExecutedResult,
   type GenerateRequest,
   type ModelMessage,
+  type ProviderAdapter,
   ProviderError,
   type StreamPart,
   type ToolDefinition,
 } from '../../../ports/provider-adapter.js'
 import { hookRequest } from './chat-hooks.js'
 import type { SessionCore } from '../state/core.js'
-import { wellFormed, wellFormedValue } from '../../../protocol/text/well-formed.js'
-import { compactionPolicy } from '../compaction/compaction-policy.js'
+import { wellFormed } from '../../../protocol/text/well-formed.js'
 import { conversationOf, leadMessages, summaryMessages } from '../history/conversation.js'
-import { parseInput } from './attempt.js'
+import { acceptCall, makeGivenCalls, recordExecuted, recordResult, refuseLate, refuseMore } from './accepting.js'
 import { allowedTools, offeredTools } from './offered-tools.js'
 import { openStep } from './open-step.js'
 import { joinDeltas } from './joined-deltas.js'
-import { targetOfStep } from '../admission/append.js'
 import { isLongPrompt } from '../admission/queue.js'
-import type { StepRecorder } from './recorder.js'
 import { isNotice } from '../state/runtime-marker.js'
-import { delegateOf, givenSteps } from './given-steps.js'
+import { delegateOf, givenSteps, stepsAsked } from './given-steps.js'
 import { modelMessages } from '../history/request.js'
-import { rulesOf, type RunScope, type StepScope, stepsAsked } from './run-scope.js'
+import type { RunScope, StepScope } from './run-scope.js'
 import type { SystemContext } from './system-context.js'
+import { takeBareWorld, takeWorld, type World } from './world.js'
 
 /** Failures of hooks that a message tells, and characters of each. */
 const NOTES = 16
 const NOTE_LENGTH = 1000
 const LAST_STEP = 'This is the last step: do not call tools any more. Summarise what was done and what is left.'
-const LATE = 'The call came after the end of the answer, so nothing was run. Call again if it is needed.'
-const TOO_MANY = `A step has at most ${LIMITS.run.callsPerStep} tool calls; this one and those after it were not run. Call again in the next step.`
-/** Names that models give tools of ours (sessions-events §4.9). */
-const ALIASES: Readonly<Record<string, string>> = { patch: 'apply_patch' }
-const NOT_JSON = 'they are not JSON. Nothing was run; call it again with one whole JSON object.'
 const CONTINUE = 'Your last answer was cut off by the length limit. Continue exactly where it stopped, without repeating anything.'
 
 /**
@@ -53,32 +45,31 @@ export async function prepareStep(
   { step: number, wasCut, mayCompact }: { readonly step: number; readonly wasCut: boolean; readonly mayCompact: boolean },
   signal: AbortSignal,
 ): Promise<StepScope | 'due'> {
-  const { session } = run
-  if (run.target.obstacle !== undefined)
-    return openStep(core, run, { number, isLast: false, request: undefined, offered: new Map(), hookFailures: [] }, signal)
-  Object.assign(run, await targetOfStep(core, { ...run, sessionId: session.id }))
-  const { target } = run
-  const { steps } = target.agent.record
+  if (run.answering.target.obstacle !== undefined) {
+    const world = await takeBareWorld(core, run)
+    return openStep(core, run, { world, number, isLast: false, request: undefined, offered: new Map(), hookFailures: [] }, signal)
+  }
   if (isLongPrompt(run.prompt)) await nextTurn()
-  const view = await core.plugins.prepared(session.directory, session.id, signal, rulesOf(run))
+  const world = await takeWorld(core, run, run.world, signal)
+  run.world = world
+  const { target, view, policy } = world
+  const { steps } = target.agent.record
   const asked = stepsAsked(run, number)
   if (asked === 0) {
     const delegate = delegateOf(givenSteps(run.prompt)[number - 1] ?? [])
-    const opening = { number, isLast: false, request: undefined, offered: allowedTools(run, view), hookFailures: [], delegate }
+    const opening = { world, number, isLast: false, request: undefined, offered: allowedTools(world), hookFailures: [], delegate }
     return openStep(core, run, opening, signal)
   }
   const isLast = steps !== undefined && steps > 0 && asked >= steps
-  const offered = offeredTools(run, view)
+  const offered = offeredTools(run, world)
   const defined = await defineTools(view, [...offered.values()], { clock: core.effects.clock, signal })
-  const policy = await compactionPolicy(core, session.directory, target)
-  run.policy = policy
-  const plain = requestOf(core, context, run, { tools: defined.definitions, isLast, wasCut })
+  const plain = requestOf(core, context, run, { world, tools: defined.definitions, isLast, wasCut })
   await core.sizes.lookAt(plain)
   run.size = core.sizes.of(target.model.ref, plain)
   if (mayCompact && policy.auto && run.size >= policy.trigger) return 'due'
-  const { request, failures } = await hookRequest(run, view, plain, signal)
+  const { request, failures } = await hookRequest(world, plain, signal)
   const hookFailures = notesOf(core, run, [...defined.failures, ...failures])
-  return openStep(core, run, { number, isLast, request, offered, hookFailures }, signal)
+  return openStep(core, run, { world, number, isLast, request, offered, hookFailures }, signal)
 }
 
 /** What the message says of hooks that failed, which the log does as well. */
@@ -95,9 +86,20 @@ function requestOf(
   core: SessionCore,
   context: SystemContext,
   run: RunScope,
-  { tools, isLast, wasCut }: { readonly tools: readonly ToolDefinition[]; readonly isLast: boolean; readonly wasCut: boolean },
+  {
+    world,
+    tools,
+    isLast,
+    wasCut,
+  }: {
+    readonly world: World
+    readonly tools: readonly ToolDefinition[]
+    readonly isLast: boolean
+    readonly wasCut: boolean
+  },
 ): GenerateRequest {
-  const { session, target } = run
+  const { session } = run
+  const { target, policy } = world
   const { record } = target.agent
   const conversation = conversationOf(core.transcripts.of(session.id))
   const extras: ModelMessage[] = []
@@ -109,9 +111,9 @@ function requestOf(
     directory: session.directory,
     model: target.model.ref,
     messages: [
-      ...context.messages(session, target, isNotice(run.prompt.system) ? undefined : run.prompt.system),
+      ...context.messages(session, world, isNotice(run.prompt.system) ? undefined : run.prompt.system),
       ...summaryMessages(conversation),
-      ...leadMessages(conversation, run.policy?.keep ?? 0),
+      ...leadMessages(conversation, policy.keep),
       ...modelMessages(conversation.messages, target.model.ref),
       ...extras,
     ],
@@ -132,7 +134,8 @@ export async function streamStep(
   signal: AbortSignal,
 ): Promise<void> {
   const { recorder, request } = step
-  if (run.target.obstacle !== undefined) throw run.target.obstacle
+  const { target } = step.world
+  if (target.obstacle !== undefined) throw target.obstacle
   if (request === undefined) return makeGivenCalls(run, step, onCall)
   if (attempt > 0) {
     recorder.restart()
@@ -169,13 +172,13 @@ export async function streamStep(
         return recorder.streamed()
     }
   }
-  await generateInto(run, request, record, signal)
+  await generateInto(target.model.adapter, request, record, signal)
   if (step.usage === undefined) throw new ProviderError('The provider ended its stream without finishing the step.', { retryable: true })
 }
 
 /** Generates until the stream ends or a part cannot be recorded, which ends the step whatever the adapter makes of it. */
 async function generateInto(
-  run: RunScope,
+  adapter: ProviderAdapter,
   request: GenerateRequest,
   record: (part: StreamPart) => void,
   signal: AbortSignal,
@@ -201,106 +204,10 @@ async function generateInto(
         }
       }
       const push = (part: StreamPart): void => attempt(() => deltas.push(part))
-      const generated = run.target.model.adapter.generate(request, push, stop.signal)
+      const generated = adapter.generate(request, push, stop.signal)
       generated.finally(() => attempt(deltas.flush)).then(resolve, reject)
     })
   } finally {
     signal.removeEventListener('abort', abort)
   }
-}
-
-/** Each is accepted, judged and executed as if a model had asked for it. */
-function makeGivenCalls(run: RunScope, step: StepScope, onCall: (callId: string) => void): void {
-  const { noReply } = run.prompt
-  const calls = givenSteps(run.prompt)[step.number - 1] ?? []
-  for (const [index, { tool, input, explicit }] of calls.entries()) {
-    const call = { type: 'tool-call' as const, callId: `${step.recorder.info.id}_${index}`, tool, input: JSON.stringify(input) }
-    acceptCall(run, step, call, onCall, explicit)
-  }
-  step.finish = noReply ? 'stop' : 'tool-calls'
-  step.recorder.streamed()
-}
-
-/** A call the provider makes itself: it is shown, and nothing of it is judged or run here (sessions-events §4.11). */
-function recordExecuted(recorder: StepRecorder, { callId, tool, input }: ToolCallPart): void {
-  recorder.callSaid(callId, { executed: true })
-  recorder.callAccepted(callId, tool, rawInput(input))
-}
-
-function recordResult(recorder: StepRecorder, { callId, tool, output, isError, metadata }: ExecutedResult): void {
-  if (!recorder.knows(callId)) return
-  if (metadata !== undefined) recorder.callSaid(callId, { result: metadata })
-  const text = wellFormed(JSON.stringify(output) ?? 'null')
-  if (isError) recorder.callFailed(callId, tool, text)
-  else recorder.callCompleted(callId, { output: text, title: tool })
-}
-
-type ToolCallPart = Extract<StreamPart, { type: 'tool-call' }>
-
-/** What the provider sends after its terminal part is no part of its answer (threat-model 6.5.1). */
-function refuseLate(run: RunScope, { recorder }: StepScope, { callId, tool, input }: ToolCallPart): void {
-  if (!run.calls.has(callId)) recorder.callFailed(callId, tool, LATE, isTooLong(input) ? undefined : rawInput(input))
-}
-
-/** The first call beyond those a step may have is answered, the others leave no trace. */
-function refuseMore({ recorder }: StepScope, { callId, tool }: ToolCallPart): void {
-  if (recorder.calls === LIMITS.run.callsPerStep) recorder.callFailed(callId, tool, TOO_MANY)
-}
-
-/** A call is executed only when its tool was offered and its arguments are complete and valid (threat-model 6.5.1). */
-function acceptCall(run: RunScope, step: StepScope, call: ToolCallPart, onCall: (callId: string) => void, explicit?: string): void {
-  const { callId, tool: name } = call
-  if (run.calls.has(callId)) return
-  const { recorder } = step
-  if (isTooLong(call.input))
-    return recorder.callFailed(callId, name, 'The arguments are longer than 512 KiB. Split the call into smaller ones.')
-  const tool = step.offered.get(name) ?? step.offered.get(ALIASES[name] ?? '')
-  if (tool === undefined) {
-    const known = [...step.offered.keys()].join(', ')
-    return recorder.callFailed(
-      callId,
-      name,
-      `There is no tool "${name}". Available tools: ${known === '' ? 'none' : known}.`,
-      rawInput(call.input),
-    )
-  }
-  const excess = excessOf(Buffer.from(call.input), REQUEST_BOUNDS)
-  const given = excess === undefined ? readJson(call.input) : undefined
-  const parsed =
-    given === undefined ? { problem: excess === undefined ? NOT_JSON : `they are JSON that ${excess}.` } : parseInput(tool, given.json)
-  if ('problem' in parsed)
-    return recorder.callFailed(callId, name, `The arguments of "${name}" are not valid: ${parsed.problem}`, rawInput(call.input))
-  if (step.isLast) return recorder.callFailed(callId, name, 'The step limit is reached, so no more tools are called.', parsed.input)
-  if (!recorder.callAccepted(callId, name, parsed.input)) return
-  const attempt = { tool, input: parsed.input, isChanged: false }
-  run.calls.set(callId, {
-    callId,
-    tool,
-    given: given?.json,
-    input: parsed.input,
-    step: recorder,
-    grants: [],
-    explicit,
-    attempt,
-    asking: undefined,
-  })
-  onCall(callId)
-}
-
-function isTooLong(input: string): boolean {
-  return Buffer.byteLength(JSON.stringify(input)) > LIMITS.run.callBytes
-}
-
-function readJson(text: string): { readonly json: unknown } | undefined {
-  try {
-    return { json: wellFormedValue(JSON.parse(text.trim() === '' ? '{}' : text)) }
-  } catch {
-    return undefined
-  }
-}
-
-function rawInput(text: string): unknown {
-  const isShown = text.trim() !== '' && excessOf(Buffer.from(text), REQUEST_BOUNDS) === undefined
-  const read = isShown ? readJson(text) : undefined
-  return read === undefined ? { raw: wellFormed(text) } : read.json
 }

@@ -9,7 +9,7 @@ import type { Session } from '../../../protocol/session/session.js'
 import type { InstructionFile } from '../../../ports/facades.js'
 import type { ModelMessage } from '../../../ports/provider-adapter.js'
 import type { SessionCore } from '../state/core.js'
-import type { RunTarget } from '../admission/append.js'
+import type { World } from './world.js'
 import { type ContextSection, createPluginContext } from './plugin-context.js'
 
 const DAY = 86_400_000
@@ -35,7 +35,7 @@ export interface SystemContext {
   /** Reconciles the epoch of a session before a run; publishes `session.context.updated` when it changed. */
   reconcile(session: Session, messageCount: number): Promise<void>
   /** System messages for a run of this session. */
-  messages(session: Session, target: RunTarget, system: string | undefined): ModelMessage[]
+  messages(session: Session, world: Pick<World, 'target' | 'view'>, system: string | undefined): ModelMessage[]
   forget(sessionId: string): void
 }
 
@@ -122,9 +122,8 @@ export function createSystemContext(
         tx.after(() => awake.set(session.id, next))
       })
     },
-    messages(session, target, system) {
+    messages(session, { target, view: { sessionContext } }, system) {
       const known = awake.get(session.id)
-      const { sessionContext } = core.plugins.current(session.directory, session.id)
       const own = sessionContext.length === 0 ? undefined : core.store.sessions.get(session.id)
       const texts = [
         known?.workspace,

@@ -22,8 +22,8 @@ export function titleLogic(core: SessionCore, runs: Runs) {
       turn: fromCallback<AnyEventObject, TitleInput>(({ input, sendBack }) => {
         const run = runs.get(input.runId)
         if (run === undefined) throw new Error(`run ${input.runId} is not under way`)
-        const { session, target, prompt } = run
-        requests.set(input.runId, { session, model: target.model, text: titleText(prompt) })
+        const { session, answering, prompt } = run
+        requests.set(input.runId, { session, model: answering.target.model, text: titleText(prompt) })
         const left = new AbortController()
         turns.take(left.signal).then(
           (giveBack) => {

@@ -6,6 +6,7 @@ import type { HistoryMark, Store } from '../../../store/store.js'
 import type { ArtifactFiles } from '../../artifact/artifacts.js'
 import type { Effects } from '../../../ports/effects.js'
 import type { Configs, Providers, Resources } from '../../../ports/facades.js'
+import type { ConfigFacade } from '../../resource/facade/config.js'
 import type { WorkspaceRegistry } from '../../workspace/workspace-registry.js'
 import type { Families } from '../../events/families.js'
 import type { Journal } from '../../events/journal.js'
@@ -53,7 +54,7 @@ export interface SessionCore {
   readonly restores: Restores
   readonly projects: Projects
   readonly resources: Resources
-  readonly configs: Configs
+  readonly configs: Configs & Pick<ConfigFacade, 'latest'>
   readonly providers: Providers
   /** Registered workspaces. */
   readonly managed: Pick<WorkspaceRegistry, 'all'>

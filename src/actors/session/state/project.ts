@@ -14,7 +14,7 @@ import { createHistories } from '../../../platform/git/objects/history.js'
 import { configOf, isGenuine, type Repository, repositoryAround } from '../../../platform/git/repository.js'
 import { createLru } from '../../../kernel/lru.js'
 
-interface Project {
+export interface Project {
   readonly projectId: string
   /** Under which its remembered answers are kept (I3). */
   readonly approvals: string

@@ -1,0 +1,174 @@
+/**
+ * Judging a tool call: what is attempted, what that needs, and what the rules say of it (plugin-protocol §3.4, §5.1; sessions-events §8.10).
+ *
+ * I1 Each attempt starts from what the model asked for; hooks never see the outcome of an earlier attempt.
+ * I2 What hooks made of the input passes the schema of the tool before anything is judged, and what was judged is
+ *    what is executed.
+ * I3 The tool of a retired generation is replaced by the tool of the same id that the run would be offered now, and so are hooks of
+ *    retired generations: then the view there is now is taken, whole. Nothing else in a step asks for it.
+ */
+import { type JudgedNeed, judge } from '../../../machines/permission/permission.js'
+import type { Verdict } from '../../../machines/session/tool-call.machine.js'
+import { SvcError } from '../../../protocol/errors.js'
+import type { PermissionAction } from '../../../protocol/interaction/interaction.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import { wellFormedValue } from '../../../protocol/text/well-formed.js'
+import type { HookName } from '../../../ports/contributions.js'
+import type { PermissionNeed, ToolContext } from '../../../ports/plugin.js'
+import type { RegisteredTool, RegistryView } from '../../../ports/view.js'
+import { approvalsOf } from '../../interaction/approvals.js'
+import { runHooks } from '../../plugin/calls/hooks.js'
+import type { SessionCore } from '../state/core.js'
+import { isUnprompted, UNPROMPTED } from '../state/imported.js'
+import { hookedInput } from './accepting.js'
+import { refusedTools } from './claimed-run.js'
+import { offeredTools } from './offered-tools.js'
+import type { Asking, Attempt, OpenCall, RunScope } from './run-scope.js'
+import { type Rules, rulesNow } from './world.js'
+
+const HOOKS: readonly HookName[] = ['tool.before', 'tool.after']
+
+/** A changed input is shown on the part up to this size. */
+const SHOWN_BYTES = 64 * 1024
+
+/** Judges every need of a call anew, with what hooks make of its input; remembers which to ask about. A denial is recorded on the part. */
+export async function judgeCall(core: SessionCore, run: RunScope, call: OpenCall, signal: AbortSignal): Promise<Verdict> {
+  const name = call.tool.contribution.id
+  const { denied, asking } = await judgeAttempt(core, run, call, { further: () => doomLoop(run, call), signal })
+  if (denied !== undefined) {
+    const message = `A permission rule denies ${denied.permission} for ${denied.patterns.join(', ')}.`
+    call.step.callFailed(call.callId, name, message)
+    return 'deny'
+  }
+  call.asking = asking
+  return asking === undefined ? 'allow' : 'ask'
+}
+
+/** A need that is denied, else the first to ask about; neither = allowed. */
+interface Judgement {
+  readonly denied?: JudgedNeed
+  readonly asking?: Asking
+}
+
+/** Makes the next attempt of a call and judges it: what hooks changed is judged as if the model had asked for it. */
+export async function judgeAttempt(
+  core: SessionCore,
+  run: RunScope,
+  call: OpenCall,
+  { further, signal }: { readonly further: () => readonly PermissionNeed[]; readonly signal: AbortSignal },
+): Promise<Judgement> {
+  const attempt = await makeAttempt(core, run, call, signal)
+  call.attempt = attempt
+  if (attempt.isChanged) call.step.callProgress(call.callId, changeNote(attempt))
+  const wanted = [...(await attempt.tool.contribution.needs(attempt.input, await contextOf(core, run, call, signal))), ...further()]
+  const explicit = explicitOf(core, run, call)
+  const needs = wanted.map((need) => (explicit === undefined ? need : { explicit, ...need }))
+  const rules = await rulesNow(core, run, call.world)
+  let asking: PermissionNeed | undefined
+  for (const need of needs) {
+    const { decision, patterns } = judgeNeed(core, run, call, need, { ...rules, bypass: rules.bypass || need.harmless === true })
+    if (decision === 'deny') return { denied: { ...need, patterns } }
+    if (decision === 'ask') asking ??= { ...need, patterns }
+  }
+  return asking === undefined ? {} : { asking: { need: asking, layers: rules.layers } }
+}
+
+/** Why every need of a call takes an answer of its own. */
+function explicitOf(core: SessionCore, run: RunScope, call: OpenCall): string | undefined {
+  return call.explicit ?? (isUnprompted(core, run.session.id) ? UNPROMPTED : undefined)
+}
+
+function decisionsOf(core: SessionCore, run: RunScope, call: OpenCall, { permission, patterns }: JudgedNeed, rules: Rules) {
+  const all = patterns.length > 0 ? patterns : ['*']
+  const common = judgingOf(core, run, call, rules)
+  const explicit = isUnprompted(core, run.session.id) ? UNPROMPTED : undefined
+  return all.map((pattern): PermissionAction => judge({ ...common, need: { permission, patterns: [pattern], explicit } }).decision)
+}
+
+function judgeNeed(core: SessionCore, run: RunScope, call: OpenCall, need: JudgedNeed, rules: Rules) {
+  return judge({ ...judgingOf(core, run, call, rules), need })
+}
+
+function judgingOf(core: SessionCore, run: RunScope, { world, grants }: OpenCall, { layers, bypass }: Rules) {
+  const { approvals } = world.project
+  return { layers, approvals: approvalsOf(core.store, { session: run.session, approvals }), grants, bypass }
+}
+
+/** The same call three times in a row needs the group `doom_loop` (sessions-events §4.15). */
+function doomLoop(run: RunScope, call: OpenCall): PermissionNeed[] {
+  const print = `${call.tool.contribution.id} ${JSON.stringify(call.input)}`
+  if (call.grants.length === 0) run.recent.push(print)
+  if (run.recent.length > LIMITS.run.doomLoop) run.recent.shift()
+  const repeats = run.recent.length === LIMITS.run.doomLoop && run.recent.every((other) => other === print)
+  if (!repeats) return []
+  const tool = call.tool.contribution.id
+  return [{ permission: 'doom_loop', patterns: [tool], title: `Call ${tool} again with the same arguments` }]
+}
+
+/** What a tool is told of its call, and may ask. */
+export async function contextOf(core: SessionCore, run: RunScope, call: OpenCall, signal: AbortSignal): Promise<ToolContext> {
+  const rules = await rulesNow(core, run, call.world)
+  return {
+    sessionId: run.session.id,
+    messageId: call.step.info.id,
+    callId: call.callId,
+    agent: call.world.target.agent.record.name,
+    directory: run.session.directory,
+    signal,
+    refused: refusedTools(run),
+    unattended: run.prompt.unattended === true,
+    progress: (metadata) => call.step.callProgress(call.callId, metadata),
+    decisions: (permission, patterns) => decisionsOf(core, run, call, { permission, patterns }, rules),
+  }
+}
+
+/** Rejects with a sentence for the model: the tool is gone, a hook failed, or the input does not fit any more. */
+async function makeAttempt(core: SessionCore, run: RunScope, call: OpenCall, signal: AbortSignal): Promise<Attempt> {
+  const { world } = call
+  const view = call.tool.open ? servingView(core, run, world.view, HOOKS) : current(core, run)
+  const tool = call.tool.open ? call.tool : offeredTools(run, { ...world, view }).get(call.tool.contribution.id)
+  if (tool === undefined || !tool.open) throw goneTool(call.tool)
+  const input = tool === call.tool ? call.input : hookedInput(tool, call.given)
+  if (view.hooks('tool.before').length === 0) return { tool, input, isChanged: false, view }
+  const hooked = await runHooks(view, 'tool.before', callContext(run, call), call.given, {
+    signal,
+    accept: (value) => hookedInput(tool, wellFormedValue(value)),
+  })
+  const isChanged = JSON.stringify(hooked) !== JSON.stringify(call.input)
+  return { tool, input: isChanged ? hooked : input, isChanged, view }
+}
+
+/** The view that was offered, as long as the generations of these hooks of it are open; else the one there is now. */
+export function servingView(core: SessionCore, run: RunScope, view: RegistryView, hooks: readonly HookName[]): RegistryView {
+  return hooks.every((name) => view.hooks(name).every(({ open }) => open)) ? view : current(core, run)
+}
+
+function current({ plugins }: SessionCore, { session }: RunScope): RegistryView {
+  return plugins.current(session.directory, session.id)
+}
+
+/** Context of the hooks around a tool (plugin-protocol §5.1). */
+export function callContext(run: RunScope, call: OpenCall): Readonly<Record<string, unknown>> {
+  return {
+    toolId: call.tool.contribution.id,
+    directory: run.session.directory,
+    sessionId: run.session.id,
+    messageId: call.step.info.id,
+    callId: call.callId,
+  }
+}
+
+/** What the part of a call says about an input that hooks changed: `executedInput`, next to what the model asked for. */
+export function changeNote({ input, isChanged }: Attempt): Readonly<Record<string, unknown>> {
+  if (!isChanged) return {}
+  const bytes = Buffer.byteLength(JSON.stringify(input))
+  return { executedInput: bytes <= SHOWN_BYTES ? input : `(${bytes} bytes)` }
+}
+
+export function goneTool({ contribution: { id }, pluginId }: RegisteredTool): SvcError {
+  return new SvcError(
+    'plugin.generation_closed',
+    `The tool "${id}" is not available any more: plugin ${pluginId} was replaced or stopped. Nothing was run.`,
+    { pluginId, toolId: id },
+  )
+}

@@ -1,0 +1,120 @@
+/**
+ * What a step looks at, taken once for all of it.
+ *
+ * I1 Nothing of a world changes while its step lasts: what is configured, published or allowed meanwhile counts from the next step on.
+ * I2 What is taken away meanwhile is gone at once: a judgement goes by the rules of the world and, where the configuration has moved,
+ *    also by those it has now, whichever are stricter.
+ * I3 What somebody has answered stands in rows and is no part of a world.
+ */
+import type { PermissionLayers } from '../../../machines/permission/permission.js'
+import type { CompactionPolicy } from '../../../machines/session/compaction/window.js'
+import type { ConfigDocument } from '../../../protocol/resource/config.js'
+import type { AgentView } from '../../../ports/facades.js'
+import type { RegistryView } from '../../../ports/view.js'
+import { compactionPolicy } from '../compaction/compaction-policy.js'
+import { type SessionCore, sessionOrThrow } from '../state/core.js'
+import { agentOf } from '../state/plan-mode.js'
+import type { Project } from '../state/project.js'
+import { knownAgent } from '../state/records.js'
+import { ceilingsOf } from './ceilings.js'
+import { type Answering, type ClaimedRun, layersOf, rulesOf } from './claimed-run.js'
+
+/** What judgements go by besides answers. */
+export interface Rules {
+  readonly layers: PermissionLayers
+  /** `dangerouslySkipPermissions`. */
+  readonly bypass: boolean
+}
+
+export interface World extends Rules, Answering {
+  /** Of the directory of the session. */
+  readonly configuration: ConfigDocument
+  readonly project: Project
+  /** What was offered. */
+  readonly view: RegistryView
+  readonly policy: CompactionPolicy
+}
+
+type Sources = Pick<SessionCore, 'store' | 'effects' | 'configs' | 'projects' | 'plugins' | 'resources'>
+
+/** Once for each step, when it is prepared; `before`: of the step before. */
+export async function takeWorld(core: Sources, run: ClaimedRun, before: World | undefined, signal: AbortSignal): Promise<World> {
+  const { directory, id } = run.session
+  // Whatever else is read of the configuration is at least as new as what is kept of it: a change in between is noticed.
+  const [configuration, project] = await Promise.all([core.configs.load(directory), core.projects.identify(directory)])
+  const answering = await answeringNow(core, run, before ?? run.answering)
+  const layers = layersOf(run, answering.target.agent, run.ceilings)
+  const view = await core.plugins.prepared(directory, id, signal, rulesOf(layers))
+  return {
+    ...answering,
+    configuration,
+    project,
+    layers,
+    view,
+    bypass: isBypassed(configuration),
+    policy: compactionPolicy(core, configuration, answering.target),
+  }
+}
+
+/** The world of a run that nobody can answer: nothing is asked, called or compacted in it. */
+export async function takeBareWorld(core: Sources, run: ClaimedRun): Promise<World> {
+  const { directory, id } = run.session
+  const { target } = run.answering
+  const configuration = {}
+  return {
+    ...run.answering,
+    configuration,
+    project: await core.projects.identify(directory),
+    view: core.plugins.current(directory, id),
+    layers: layersOf(run, target.agent, run.ceilings),
+    bypass: false,
+    policy: compactionPolicy(core, configuration, target),
+  }
+}
+
+/**
+ * Who answers the step that follows: a session that began to plan, or ended it, is answered by the agent for that, unless the prompt
+ * names one. What the configuration says of the agent now counts; one that is no longer there goes on as it was.
+ */
+async function answeringNow(core: Sources, run: ClaimedRun, { target, isPlanning }: Answering): Promise<Answering> {
+  const { prompt } = run
+  const session = sessionOrThrow(core, run.session.id)
+  const { directory } = session
+  const plansNow = session.mode !== undefined
+  if (plansNow === isPlanning || prompt.agent !== undefined) {
+    const agent = await agentNow(core, directory, target.agent)
+    return { target: agent === target.agent ? target : { ...target, agent }, isPlanning: plansNow }
+  }
+  const name = await agentOf(core, session)
+  const agent = name === undefined ? await core.resources.defaultAgent(directory) : await knownAgent(core, directory, name)
+  return { target: { ...target, agent }, isPlanning: plansNow }
+}
+
+function agentNow({ resources }: Pick<Sources, 'resources'>, directory: string, agent: AgentView): Promise<AgentView> {
+  return resources.agent(directory, agent.record.name).catch(() => agent)
+}
+
+function isBypassed(configuration: ConfigDocument): boolean {
+  return configuration['dangerouslySkipPermissions'] === true
+}
+
+/** The latest narrowing of each world, by the configuration it was made for. */
+const narrowed = new WeakMap<World, { readonly configuration: ConfigDocument; readonly rules: Rules }>()
+
+/** The rules of a world, or less (I2). */
+export async function rulesNow(core: Pick<SessionCore, 'configs' | 'resources' | 'store'>, run: ClaimedRun, world: World): Promise<Rules> {
+  const { directory } = run.session
+  if (core.configs.latest(directory) === world.configuration) return world
+  const configuration = await core.configs.load(directory)
+  if (configuration === world.configuration) return world
+  const known = narrowed.get(world)
+  if (known?.configuration === configuration) return known.rules
+  const agent = await agentNow(core, directory, world.target.agent)
+  const now = layersOf(run, agent, await ceilingsOf(core, run.session))
+  const rules = {
+    layers: { ...world.layers, ceilings: [...(world.layers.ceilings ?? []), now] },
+    bypass: world.bypass && isBypassed(configuration),
+  }
+  narrowed.set(world, { configuration, rules })
+  return rules
+}

@@ -4,7 +4,7 @@
  * I1 Frames go from the bus to the sink of a reader; its actor hears only of changes of its state.
  * I2 A sink is ended once, unless its reader has left by itself.
  */
-import { setImmediate as turn } from 'node:timers/promises'
+import { nextTurn } from '../../kernel/pause.js'
 import { type AnyEventObject, createActor, fromCallback } from 'xstate'
 import { subscriptionMachine } from '../../machines/events/subscription.machine.js'
 import type { Effects } from '../../ports/effects.js'
@@ -120,6 +120,6 @@ async function replay({ sink, log }: Subscriber, left: AbortSignal, report: (eve
     if (typeof next === 'string') return report({ type: `log.${next}` })
     cursor = next
     await sink.drained()
-    await turn() // also where nothing of a page was for this reader
+    await nextTurn() // also where nothing of a page was for this reader
   }
 }

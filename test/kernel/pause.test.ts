@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createPause, createSlices } from '../../src/kernel/pause.js'
+import { createPause, createSlices, nextTurn } from '../../src/kernel/pause.js'
 
 describe('pauses of long work', () => {
   it('let one of those that wait go on in each turn of the event loop, in their order', async () => {
@@ -39,4 +39,13 @@ describe('pauses of long work', () => {
     expect(turn()).toBeUndefined()
     expect(pauses).toBe(1)
   })
+})
+
+it('resolves the next turn after what was to be done in this one', async () => {
+  const order: string[] = []
+  const turn = nextTurn().then(() => order.push('next turn'))
+  await Promise.resolve()
+  order.push('this turn')
+  await turn
+  expect(order).toEqual(['this turn', 'next turn'])
 })

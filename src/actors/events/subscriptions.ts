@@ -4,12 +4,13 @@
  * I1 Frames go from the bus to the sink of a reader; its actor hears only of changes of its state.
  * I2 A sink is ended once, unless its reader has left by itself.
  */
-import { setImmediate as turn } from 'node:timers/promises'
+import { nextTurn } from '../../kernel/pause.js'
 import { type AnyEventObject, createActor, fromCallback } from 'xstate'
 import { subscriptionMachine } from '../../machines/events/subscription.machine.js'
 import type { Effects } from '../../ports/effects.js'
 import type { EventSubscription, FrameSink } from '../../ports/facades.js'
 import type { ActorRegistry } from '../../kernel/roots.js'
+import { supervise } from '../../kernel/supervise.js'
 
 export interface Subscriptions {
   /** Throws what went wrong when nothing can be delivered from the first moment on. */
@@ -50,7 +51,6 @@ export function createSubscriptions({
   readonly effects: Pick<Effects, 'clock' | 'log'>
   readonly actors: ActorRegistry
 }): Subscriptions {
-  const clock = effects.clock
   const served = new Map<string, Served>()
   let opened = 0
 
@@ -85,29 +85,27 @@ export function createSubscriptions({
     },
   })
 
+  const subscriptions = supervise<typeof subscriptionMachine>({
+    effects,
+    kind: 'subscription',
+    actors,
+    onEnded(id, ref) {
+      const subscriber = servedBy(id)
+      served.delete(id)
+      if (ref.getSnapshot().output?.end !== 'left') subscriber.sink.end()
+    },
+  })
+
   return {
     open({ sink, log, deliver }) {
       const id = `subscription:${++opened}`
       const subscriber: Served = { sink, log, deliver }
       served.set(id, subscriber)
-      const ref = createActor(logic, { id, input: { id, after: log?.after }, clock })
-      actors.add(ref, 'subscription')
-      const end = () => {
-        served.delete(id)
-        if (ref.getSnapshot().output?.end !== 'left') sink.end()
-      }
-      ref.subscribe({
-        complete: end,
-        error(error) {
-          effects.log.error('the actor of a subscription failed', { subscription: id, cause: String(error) })
-          end()
-        },
-      })
-      ref.start()
+      subscriptions.start(id, (options) => createActor(logic, { id, input: { id, after: log?.after }, ...options }))
       if (subscriber.fault !== undefined) throw subscriber.fault.error
       return {
         close(how = 'left') {
-          if (ref.getSnapshot().status === 'active') ref.send({ type: how === 'left' ? 'reader.left' : 'reader.lagged' })
+          subscriptions.send(id, { type: how === 'left' ? 'reader.left' : 'reader.lagged' })
         },
       }
     },
@@ -122,6 +120,6 @@ async function replay({ sink, log }: Subscriber, left: AbortSignal, report: (eve
     if (typeof next === 'string') return report({ type: `log.${next}` })
     cursor = next
     await sink.drained()
-    await turn() // also where nothing of a page was for this reader
+    await nextTurn() // also where nothing of a page was for this reader
   }
 }

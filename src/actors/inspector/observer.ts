@@ -2,18 +2,12 @@
  * Turns what XState tells of its actors into records of the ring (laws §8).
  *
  * I1 Attached to every live root, and to every root from its start, while somebody looks; to none otherwise.
- * I2 A payload is looked at once, while it is told, and never kept.
- * I3 Nothing thrown here reaches an actor.
+ * I2 Nothing thrown here reaches an actor.
  */
-import type { AnyActorRef, AnyEventObject, InspectionEvent } from 'xstate'
-import { isRecord } from '../../protocol/text/json.js'
-import type { InspectorRecord } from '../../protocol/system/inspector.js'
-import { LIMITS } from '../../protocol/limits.js'
+import type { AnyActorRef, InspectionEvent } from 'xstate'
 import type { ActorDirectory, RootActor } from '../../kernel/roots.js'
-import type { Clock } from '../../ports/effects.js'
-import { type CallOf, callIdsOf, describeActor, family, pathOf, type Seen, sighted, statesOf, valueOf } from './actors.js'
-import type { RecordRing } from './ring.js'
-import { payloadOf, shapeOf } from './shape.js'
+import type { Seen } from './actors.js'
+import { createSightings, nameOf, type SightingDeps } from './sightings.js'
 
 export interface ActorObserver {
   /** What was seen of an actor; undefined when it was not. */
@@ -21,17 +15,8 @@ export interface ActorObserver {
   stop(): void
 }
 
-export interface ObserverDeps {
+export interface ObserverDeps extends SightingDeps {
   readonly directory: ActorDirectory
-  readonly clock: Pick<Clock, 'now'>
-  readonly ring: RecordRing
-  /** Payloads are told, not only their shapes. */
-  readonly payloads: boolean
-  readonly callOf?: CallOf | undefined
-  /** What a tool call was asked for and what came of it, as the conversation holds it. */
-  readonly stateOf?: ((call: { readonly sessionId: string }, callId: string) => unknown) | undefined
-  /** A record was appended. */
-  onRecord(): void
   onFault(error: unknown): void
 }
 
@@ -40,12 +25,10 @@ const STOP = 'xstate.stop'
 const CRASHED = 'xstate.error.actor.'
 /** What effects tell themselves; their end tells the same. */
 const SETTLED = 'xstate.promise.'
-/** Ids of actors and types of events are names; what is longer is cut. */
-const NAME = 300
 
 export function observeActors(deps: ObserverDeps): ActorObserver {
-  const { directory, clock, ring, payloads, callOf } = deps
-  const live = new Map<AnyActorRef, Seen>()
+  const { directory } = deps
+  const sightings = createSightings(deps)
   const attached = new Map<RootActor, () => void>()
 
   function attach(root: RootActor): void {
@@ -59,167 +42,48 @@ export function observeActors(deps: ObserverDeps): ActorObserver {
     attached.set(root, unsubscribe)
   }
 
-  function idOf(ref: AnyActorRef): string {
-    return live.get(ref)?.id ?? pathOf(ref).slice(0, NAME)
-  }
-
-  function record(make: (sequence: number) => InspectorRecord): void {
-    ring.append(make)
-    deps.onRecord()
-  }
-
-  function started(ref: AnyActorRef, root: RootActor, input: unknown): void {
-    const at = clock.now()
-    const seen = sighted(idOf(ref), ref.getSnapshot(), { startedAt: at, since: at })
-    live.set(ref, seen)
-    const actor = describeActor(ref, ref === root.ref ? root : undefined, seen, callOf)
-    const payload = payloads ? { payload: payloadOf(input, LIMITS.inspector.payload) } : {}
-    record((sequence) => ({ sequence, at, actorId: seen.id, type: 'start', ...payload, after: [...seen.state], actor }))
-  }
-
-  function stopped(ref: AnyActorRef, root: RootActor, end: 'done' | 'error' | 'stopped', event?: string): void {
-    const seen = live.get(ref)
-    if (seen === undefined) return
-    live.delete(ref)
-    const actor = { ...describeActor(ref, ref === root.ref ? root : undefined, seen, callOf), state: [...seen.state] }
-    const cause = event === undefined || event === STOP ? {} : { event }
-    record((sequence) => ({
-      sequence,
-      at: clock.now(),
-      actorId: seen.id,
-      type: 'stop',
-      ...cause,
-      ...outcome(ref),
-      before: [...seen.state],
-      actor,
-      end,
-    }))
-  }
-
-  function outcome(ref: AnyActorRef): Pick<InspectorRecord, 'result' | 'payload'> {
-    const ids = callIdsOf(ref)
-    if (ids === undefined) return {}
-    const result = resultOf(ref)
-    const call = payloads ? callOf?.(ids.runId, ids.callId) : undefined
-    const state = call && deps.stateOf?.(call, ids.callId)
-    return { ...(result !== undefined && { result }), ...(state !== undefined && { payload: payloadOf(state, LIMITS.inspector.payload) }) }
-  }
-
-  function arrived(ref: AnyActorRef, event: AnyEventObject, sourceId: string | undefined): void {
-    const seen = live.get(ref)
-    if (seen === undefined) return
-    record((sequence) => ({
-      sequence,
-      at: clock.now(),
-      actorId: seen.id,
-      type: 'event',
-      event: nameOf(event),
-      ...(sourceId !== undefined && { sourceId }),
-      shape: shapeOf(event, 'type'),
-      ...(payloads && { payload: payloadOf(event, LIMITS.inspector.payload) }),
-    }))
-    seen.waiting.push({ event, sequence: ring.sequence })
-  }
-
-  function moved(ref: AnyActorRef, event: AnyEventObject, snapshot: unknown): void {
-    const seen = live.get(ref)
-    if (seen === undefined) return
-    const cause = workedOff(seen, event)
-    const value = valueOf(snapshot)
-    if (seen.value === value) return
-    seen.value = value
-    const after = statesOf(snapshot)
-    if (isSame(seen.state, after)) return
-    const before = seen.state
-    const at = clock.now()
-    seen.state = after
-    seen.since = at
-    record((sequence) => ({
-      sequence,
-      at,
-      actorId: seen.id,
-      type: 'transition',
-      event: nameOf(event),
-      ...(cause !== undefined && { cause }),
-      before: [...before],
-      after: [...after],
-    }))
-  }
-
-  /** The last step of a root is told after its end. */
-  function tookLastStep({ ref }: RootActor): void {
-    const last = live.get(ref)?.waiting[0]
-    if (last !== undefined) moved(ref, last.event, ref.getSnapshot())
-  }
-
   function observe(told: InspectionEvent, root: RootActor): void {
     if (told.type === '@xstate.event') {
       const ref = refOf(told.actorRef)
       if (ref === undefined) return
       const { event } = told
-      if (event.type === INIT) return started(ref, root, 'input' in event ? event['input'] : undefined)
+      if (event.type === INIT) return sightings.started(ref, root, 'input' in event ? event['input'] : undefined)
       if (event.type === STOP || event.type.startsWith(SETTLED)) return
       const source = told.sourceRef === undefined ? undefined : refOf(told.sourceRef)
-      arrived(ref, event, source === undefined || source === ref ? undefined : idOf(source))
+      sightings.arrived(ref, event, source === undefined || source === ref ? undefined : sightings.idOf(source))
       // An actor that crashed says nothing any more; its parent hears of it.
-      if (event.type.startsWith(CRASHED) && source !== undefined) stopped(source, root, 'error')
+      if (event.type.startsWith(CRASHED) && source !== undefined) sightings.stopped(source, root, 'error')
     } else if (told.type === '@xstate.snapshot') {
       const ref = refOf(told.actorRef)
       if (ref === undefined) return
       const { status } = told.snapshot
-      moved(ref, told.event, told.snapshot)
-      if (status !== 'active') stopped(ref, root, status, nameOf(told.event))
+      sightings.moved(ref, told.event, told.snapshot)
+      if (status !== 'active') sightings.stopped(ref, root, status, nameOf(told.event))
     }
   }
 
   for (const root of directory.roots()) {
-    for (const ref of family(root.ref)) {
-      const startedAt = ref === root.ref ? root.startedAt : undefined
-      live.set(ref, sighted(idOf(ref), ref.getSnapshot(), { startedAt, since: undefined }))
-    }
+    sightings.found(root)
     attach(root)
   }
   const unwatch = directory.watch({
     onAdded: attach,
     onEnded(root, end) {
-      for (const ref of live.keys()) if (ref.system === root.ref.system && ref !== root.ref) stopped(ref, root, 'stopped')
-      tookLastStep(root)
-      stopped(root.ref, root, end)
+      sightings.rootEnded(root, end)
       attached.get(root)?.()
       attached.delete(root)
     },
   })
 
   return {
-    seen: (ref) => live.get(ref),
+    seen: sightings.seen,
     stop() {
       unwatch()
       for (const detach of attached.values()) detach()
       attached.clear()
-      live.clear()
+      sightings.forget()
     },
   }
-}
-
-/** The record that told an event; what came before it is worked off, too. */
-function workedOff({ waiting }: Seen, event: AnyEventObject): number | undefined {
-  const index = waiting.findIndex((one) => one.event === event)
-  return waiting.splice(0, index + 1).at(-1)?.sequence
-}
-
-/** The word a call has ended with. */
-function resultOf(ref: AnyActorRef): string | undefined {
-  const snapshot: unknown = ref.getSnapshot()
-  const output = isRecord(snapshot) ? snapshot['output'] : undefined
-  return isRecord(output) && typeof output['end'] === 'string' ? output['end'] : undefined
-}
-
-function nameOf({ type }: AnyEventObject): string {
-  return type.slice(0, NAME)
-}
-
-function isSame(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((path, index) => path === b[index])
 }
 
 /** Actors that are told of have an id of their own; anything else that can be sent to is none of them. */

@@ -1,6 +1,6 @@
 /** An index that lists files as added and not yet looked at, as `git add --intent-to-add` writes it. Looks at no file. */
 import { createHash } from 'node:crypto'
-import { setImmediate } from 'node:timers/promises'
+import { nextTurn } from '../../kernel/pause.js'
 import { sortInTurns } from '../../kernel/sort.js'
 import type { ObjectFormat } from './index-file.js'
 
@@ -22,9 +22,9 @@ export async function addedIndex(paths: readonly Uint8Array[], format: ObjectFor
   header.writeUInt32BE(3, 4)
   header.writeUInt32BE(paths.length, 8)
   const parts: Uint8Array[] = [header]
-  const sorted = await sortInTurns(paths, Buffer.compare, () => setImmediate())
+  const sorted = await sortInTurns(paths, Buffer.compare, nextTurn)
   for (const [index, path] of sorted.entries()) {
-    if (index % PIECE === PIECE - 1) await setImmediate()
+    if (index % PIECE === PIECE - 1) await nextTurn()
     parts.push(entryOf(path, nothing))
   }
   const content = Buffer.concat(parts)

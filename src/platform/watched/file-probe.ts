@@ -9,7 +9,7 @@
  * asked of the disk.
  */
 import { dirname, relative } from 'node:path'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { nextTurn } from '../../kernel/pause.js'
 import { reachedThrough } from '../../protocol/text/exposure.js'
 import { isWithin } from '../../protocol/caller.js'
 import { LIMITS } from '../../protocol/limits.js'

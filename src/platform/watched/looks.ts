@@ -7,7 +7,7 @@
  * I3 A directory is looked at once at a time; a caller that wants a fresh look never gets one that began before it asked.
  * I4 A value that says the same as the one before is the one before. Another one is told, and so is what svc has written, once.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { nextTurn } from '../../kernel/pause.js'
 import { type Alarm, createAlarm } from '../../kernel/alarm.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { createLru } from '../../kernel/lru.js'

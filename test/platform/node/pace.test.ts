@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { createNodeFiles } from '../../../src/platform/node/files/node-files.js'
-import { createPace } from '../../../src/platform/node/files/pace.js'
+import { createPace } from '../../../src/kernel/pause.js'
 import { turnsDuring } from '../hostile-files/meter.js'
 
 const OPERATIONS = 2000

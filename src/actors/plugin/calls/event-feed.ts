@@ -8,7 +8,7 @@
  * I3 Each event carries whose it is, its session and its workspace, so that nobody else's plugins see it.
  */
 import { setImmediate } from 'node:timers'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { nextTurn } from '../../../kernel/pause.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { createLru } from '../../../kernel/lru.js'
 import type { Store } from '../../../store/store.js'

@@ -5,7 +5,7 @@
  * I2 When a frame fills the queue of a stream, its consumer gets a turn before the next frame (§13-10).
  * I3 What waits is no more than the chunks that were delivered before the pause took hold.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { nextTurn } from '../../../kernel/pause.js'
 import type { PluginFrame } from '../../../protocol/plugin/plugin-frame.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { createLineSplitter } from '../../../protocol/plugin/frame-lines.js'

@@ -9,15 +9,17 @@
  */
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { isSameOwner, type PluginFrame, type PluginOwner } from '../../../protocol/plugin/plugin-frame.js'
+import type { PluginOwner } from '../../../protocol/plugin/plugin-frame.js'
 import type { ChildPipe, Clock, Log } from '../../../ports/effects.js'
-import { createDroppedFrames } from './dropped-frames.js'
+import { createDroppedFrames, type DroppedFrames } from './dropped-frames.js'
 import { createFrameReader } from './frame-reader.js'
 import { writeFrame } from './frame-text.js'
 import type { FrameTraffic, InstanceProblem, ReverseRequest } from '../generation/instance.js'
-import { type CallOptions, createPendingCalls, reasonOf } from './pending-calls.js'
+import { answerMalformed, type Receivers, takeFrame } from './incoming.js'
+import { openStream, type OpenedStream, type StreamIds } from './open-stream.js'
+import { type CallOptions, createPendingCalls } from './pending-calls.js'
 import { createReverseRequests, RETIRED } from './reverse-requests.js'
-import { createStreams, type PluginStream } from './streams.js'
+import { createStreams } from './streams.js'
 
 export const EXITED = 'plugin process exited'
 
@@ -42,16 +44,6 @@ export interface Link {
   /** Something the plugin sent is of the wrong shape, as whoever reads it found out. */
   complain(message: string): void
   readonly counters: LinkCounters
-}
-
-interface StreamIds {
-  readonly streamId: string
-  readonly requestId: number
-}
-
-interface OpenedStream {
-  readonly stream: PluginStream
-  readonly accepted: Promise<void>
 }
 
 interface LinkCounters extends FrameTraffic {
@@ -80,8 +72,8 @@ export interface LinkOptions {
 }
 
 export function createLink(options: LinkOptions): Link {
-  const { clock, log, owner, pipe } = options
-  const { pluginId } = owner
+  const { clock, pipe } = options
+  const { pluginId } = options.owner
   let state: 'open' | 'retired' | 'closed' = 'open'
   const isClosed = (): boolean => state === 'closed'
   const traffic = { framesIn: 0, framesOut: 0, bytesIn: 0, bytesOut: 0 }
@@ -104,70 +96,16 @@ export function createLink(options: LinkOptions): Link {
     if (state === 'retired') throw new SvcError('plugin.generation_closed', RETIRED, { pluginId })
     if (!send(frame)) throw new SvcError('plugin.failed', EXITED, { pluginId })
   }
-  const calls = createPendingCalls({
-    clock,
-    pluginId,
-    timeoutMs: options.callTimeoutMs,
-    send: request,
-    tell: send,
-    ...(options.onSent === undefined ? {} : { onSent: options.onSent }),
-    onTimeout: (message) => options.onProblem({ code: 'timeout', message }),
-  })
-  const streams = createStreams({
-    instanceId: owner.instanceId,
-    pluginId,
-    cancel: (ids) => send({ method: '$/cancelStream', params: { streamId: ids.streamId, requestId: ids.requestId } }),
-    onViolation: (reason) => options.onProblem({ code: 'malformed-frame', message: `A stream of the plugin failed: ${reason}.` }),
-  })
-  const reverse = createReverseRequests({
-    owner,
-    log,
-    reply: send,
-    serve: options.serve,
-    audit: options.audit,
-    onRefused: (message) => options.onProblem({ code: 'refused', message }),
-    onForeign: () => dropped.drop('foreign-frame', 'The plugin sent a request in the name of another owner.'),
-  })
-
-  const onFrame = (frame: PluginFrame): { full: boolean } => {
-    traffic.framesIn++
-    if (isClosed()) return { full: false }
-    if (frame.stream !== undefined) return { full: onStream(frame, frame.stream) }
-    if (frame.method !== undefined) onRequest(frame, frame.method)
-    else if (typeof frame.id === 'number') onReply(frame, frame.id)
-    else dropped.drop('malformed-frame', 'The plugin sent a frame that is no request, no reply and no part of a stream.')
-    return { full: false }
-  }
-  const onStream = (frame: PluginFrame, stream: NonNullable<PluginFrame['stream']>): boolean => {
-    if (frame.owner === undefined || !isSameOwner(frame.owner, owner)) {
-      dropped.drop('foreign-frame', 'The plugin sent a part of a stream in the name of another owner.')
-      return false
-    }
-    const { known, full } = streams.receive(stream, frame.requestId ?? frame.request_id)
-    if (known === 'over') dropped.drop('late-frame', 'The plugin sent a part of a stream that is over.')
-    if (known === 'never') dropped.drop('foreign-frame', 'The plugin sent a part of a stream that does not exist.')
-    return full
-  }
-  const onRequest = (frame: PluginFrame, method: string): void => {
-    if (typeof frame.id !== 'number') return
-    if (state === 'retired') dropped.drop('late-frame', `The plugin sent the request ${method} after it was retired.`)
-    reverse.receive({ id: frame.id, method, params: frame.params, owner: frame.owner })
-  }
-  const onReply = (frame: PluginFrame, id: number): void => {
-    options.onReply?.(id)
-    const outcome = calls.settle({ id, result: frame.result, error: frame.error })
-    if (outcome === 'late') dropped.drop('late-frame', `The plugin answered call ${id} after it was given up.`)
-    if (outcome === 'unknown') dropped.drop('foreign-frame', `The plugin answered call ${id}, which does not wait for an answer.`)
-  }
-
+  const receivers = receiversOf(options, dropped, { send, request, isRetired: () => state === 'retired' })
+  const { calls, streams, reverse } = receivers
   const reader = createFrameReader({
-    onFrame,
+    onFrame(frame) {
+      traffic.framesIn++
+      return { full: !isClosed() && takeFrame(receivers, frame) }
+    },
     onMalformed(problem, envelope) {
       dropped.drop('malformed-frame', `A line of the plugin's output ${problem}.`)
-      if (envelope === undefined || isClosed()) return
-      // Whoever waits for it is told, on either side.
-      if (envelope.method !== undefined) send({ id: envelope.id, error: `the request ${problem}` })
-      else calls.settle({ id: envelope.id, result: null, error: `The answer of the plugin ${problem}.` })
+      if (envelope !== undefined && !isClosed()) answerMalformed(receivers, problem, envelope)
     },
     onOversized: () =>
       dropped.drop('oversized-frame', `A line of the plugin's output has more than ${LIMITS.plugins.frameBytes} bytes and was dropped.`),
@@ -198,28 +136,7 @@ export function createLink(options: LinkOptions): Link {
         return false
       }
     },
-    openStream(method, params, signal) {
-      const abort = () => stream.fail(reasonOf(signal))
-      const stream = streams.allocate(() => signal?.removeEventListener('abort', abort))
-      signal?.addEventListener('abort', abort, { once: true })
-      let wasSent = false
-      const onSent = () => {
-        wasSent = true
-      }
-      const open = async (): Promise<void> => {
-        try {
-          await calls.call(method, params({ streamId: stream.streamId, requestId: stream.requestId }), { signal, onSent })
-        } catch (error) {
-          const failure = error instanceof Error ? error : new Error(String(error))
-          if (wasSent) stream.fail(failure)
-          else stream.abandon(failure)
-          throw error
-        }
-      }
-      const accepted = open()
-      accepted.catch(() => undefined)
-      return { stream, accepted }
-    },
+    openStream: (method, params, signal) => openStream({ calls, streams }, { method, params, signal }),
     receive(chunk) {
       traffic.bytesIn += chunk.byteLength
       reader.push(chunk)
@@ -249,4 +166,43 @@ export function createLink(options: LinkOptions): Link {
       }
     },
   }
+}
+
+interface Sending {
+  /** Throws for a frame that cannot be written; false when it cannot be sent. */
+  send(frame: object): boolean
+  /** Throws when it cannot be sent. */
+  request(frame: object): void
+  isRetired(): boolean
+}
+
+function receiversOf(options: LinkOptions, dropped: DroppedFrames, { send, request, isRetired }: Sending): Receivers {
+  const { clock, log, owner } = options
+  const { pluginId } = owner
+  const calls = createPendingCalls({
+    clock,
+    pluginId,
+    timeoutMs: options.callTimeoutMs,
+    send: request,
+    tell: send,
+    ...(options.onSent === undefined ? {} : { onSent: options.onSent }),
+    onTimeout: (message) => options.onProblem({ code: 'timeout', message }),
+  })
+  const streams = createStreams({
+    instanceId: owner.instanceId,
+    pluginId,
+    cancel: (ids) => send({ method: '$/cancelStream', params: { streamId: ids.streamId, requestId: ids.requestId } }),
+    onViolation: (reason) => options.onProblem({ code: 'malformed-frame', message: `A stream of the plugin failed: ${reason}.` }),
+  })
+  const reverse = createReverseRequests({
+    owner,
+    log,
+    reply: send,
+    serve: options.serve,
+    audit: options.audit,
+    onRefused: (message) => options.onProblem({ code: 'refused', message }),
+    onForeign: () => dropped.drop('foreign-frame', 'The plugin sent a request in the name of another owner.'),
+  })
+  const onReply = options.onReply && ((id: number) => options.onReply?.(id))
+  return { owner, calls, streams, reverse, dropped, isRetired, send, onReply }
 }

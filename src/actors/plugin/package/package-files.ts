@@ -1,6 +1,6 @@
 /** Finding plugin packages on disk: metadata only, nothing of a package is executed or resolved (plugin-protocol §1.1–1.4). */
 import { join } from 'node:path'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { nextTurn } from '../../../kernel/pause.js'
 import { reachedThrough } from '../../../protocol/text/exposure.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { MANIFEST_FILE, type PackageDiagnostic, type PackageLifecycleInfo, type PackageManifest } from '../../../protocol/plugin/plugin.js'
@@ -67,11 +67,7 @@ async function childNames({ files }: Pick<Effects, 'files'>, root: string): Prom
   try {
     const entries = await files.readDirectory(root)
     const names = entries.flatMap(({ name, kind }) => (kind === 'directory' || kind === 'link' ? [{ name, bytes: Buffer.from(name) }] : []))
-    const sorted = await sortInTurns(
-      names,
-      (a, b) => Buffer.compare(a.bytes, b.bytes),
-      () => nextTurn(),
-    )
+    const sorted = await sortInTurns(names, (a, b) => Buffer.compare(a.bytes, b.bytes), nextTurn)
     return sorted.slice(0, LIMITS.directories.entries).map(({ name }) => name)
   } catch {
     return []

@@ -1,5 +1,5 @@
-/** A merge patch on the text of a configuration file: comments, order and spelling of what it does not touch survive (choice 9). */
-import { setImmediate as nextTurn } from 'node:timers/promises'
+/** A merge patch on the text of a configuration file: comments, order and spelling of what it does not touch survive (decision 9). */
+import { nextTurn } from '../../../kernel/pause.js'
 import { isDeepStrictEqual } from 'node:util'
 import { canonicalKey, isAgentDocumentKey, isEditorGroup } from '../../../protocol/resource/agent-config.js'
 import { SvcError } from '../../../protocol/errors.js'

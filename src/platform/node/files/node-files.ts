@@ -14,7 +14,7 @@ import type { DirectoryEntry, FileStat, Files } from '../../../ports/effects.js'
 import { exposureOf, findExposure } from './file-exposure.js'
 import { fileEntry, makeLink, readLink } from './links.js'
 import { createSink, syncDirectory, writeAtomic } from './file-writes.js'
-import { createPace, type Pace } from './pace.js'
+import { createPace, type Pace } from '../../../kernel/pause.js'
 import { walkTree } from './tree.js'
 import { createWatch } from './watch.js'
 import { TELLS_AT_ONCE, watchFolder } from './watch-folder.js'
@@ -28,7 +28,7 @@ const flagsFor = (canonical: boolean) => (canonical ? READ_FLAGS | constants.O_N
 /** Reused by every small read: the synchronous path never yields between filling and copying. */
 let scratch: Buffer | undefined
 
-export function createNodeFiles(pace: Pace = createPace()): Files {
+export function createNodeFiles(pace: Pace = createPace({ now: () => performance.now() })): Files {
   const paced =
     <Args extends readonly unknown[], T>(work: (...args: Args) => T) =>
     async (...args: Args): Promise<Awaited<T>> => {

@@ -9,7 +9,7 @@ import { constants, lstatSync, readlinkSync, realpathSync } from 'node:fs'
 import type { BigIntStats } from 'node:fs'
 import { open, opendir } from 'node:fs/promises'
 import { sep } from 'node:path'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { nextTurn } from '../../../kernel/pause.js'
 import { SvcError } from '../../../protocol/errors.js'
 import type { TreeEntry } from '../../../ports/effects.js'
 

@@ -9,7 +9,7 @@
  */
 import { readFileSync } from 'node:fs'
 import type { Readable } from 'node:stream'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { nextTurn } from '../../../kernel/pause.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { ChildPipe, PipeOptions } from '../../../ports/effects.js'
 import type { Family } from './program-families.js'

@@ -6,7 +6,7 @@
  * I3 Every wait is bounded: TERM, `killGrace`, KILL, `lastWait`; then it settles whatever the kernel says.
  */
 import type { Readable, Writable } from 'node:stream'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { nextTurn } from '../../../kernel/pause.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { ProcessResult, SpawnOptions } from '../../../ports/effects.js'
 import type { Family } from './program-families.js'

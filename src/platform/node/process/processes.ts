@@ -9,7 +9,7 @@
  * I5 Names are held from before a program starts until it and its family are gone (`files/placeholders.ts`).
  * I6 Starting a process blocks the event loop for milliseconds: of those that `open` starts, each has a turn of its own.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { nextTurn } from '../../../kernel/pause.js'
 import type { PipeOptions, ProcessResult, Processes, SpawnOptions } from '../../../ports/effects.js'
 import { createFamilies, type Families } from './program-families.js'
 import { createAgentPrograms } from './agent-programs.js'
@@ -35,7 +35,7 @@ export function createNodeProcesses(
   let lastTurn: Promise<unknown> = Promise.resolve()
   const turn = (): Promise<unknown> => {
     const mine = lastTurn
-    lastTurn = mine.then(() => nextTurn())
+    lastTurn = mine.then(nextTurn)
     return mine
   }
   /** Its variable comes last: what a program is given cannot hide it. */

@@ -1,5 +1,6 @@
 /** Signals to whole sessions: the jobs of an interactive shell are in process groups of their own. */
-import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import { nextTurn } from '../../../kernel/pause.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { LAST_WAIT, signalGroup } from './group-signals.js'
 import { groupsBySession } from './process-table.js'

@@ -1,0 +1,67 @@
+/**
+ * When what was committed survives power loss.
+ *
+ * I1 Whoever waits in one turn of the event loop, or while a sync is under way, shares one sync.
+ * I2 What is committed while a sync is under way may have missed it, and waits for the next.
+ */
+import { setImmediate } from 'node:timers'
+import type { Durability, Store } from '../../store/store.js'
+
+export interface Syncs {
+  committed(durability: Durability): void
+  /** Resolves once everything committed so far is kept. */
+  synced(): Promise<void>
+}
+
+interface Waiter {
+  resolve(): void
+  reject(error: unknown): void
+}
+
+export function createSyncs(store: Pick<Store, 'sync'>): Syncs {
+  let waiting: Waiter[] = []
+  let isSyncing = false
+  let commits = 0
+  /** Commits that survive power loss. */
+  let synced = 0
+
+  async function syncNow(): Promise<void> {
+    const waiters = waiting
+    const covered = commits
+    waiting = []
+    try {
+      if (waiters.length > 0) {
+        await store.sync()
+        synced = Math.max(synced, covered)
+      }
+      settle(waiters)
+    } catch (error) {
+      for (const waiter of waiters) waiter.reject(error)
+    }
+    isSyncing = waiting.length > 0
+    if (isSyncing) void syncNow() // I2
+  }
+
+  return {
+    committed(durability) {
+      commits++
+      if (durability !== 'power') return
+      synced = commits
+      settle(waiting)
+      waiting = []
+    },
+    synced() {
+      if (synced === commits) return Promise.resolve()
+      return new Promise((resolve, reject) => {
+        waiting.push({ resolve, reject })
+        if (isSyncing) return
+        isSyncing = true
+        setImmediate(() => void syncNow()) // I1
+      })
+    },
+  }
+}
+
+function settle(waiters: readonly Waiter[]): void {
+  for (const waiter of waiters) waiter.resolve()
+}

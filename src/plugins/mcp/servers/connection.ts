@@ -26,6 +26,7 @@ import { type Authorization, type Library, openSession, type Session, type Sessi
 
 export interface Connection {
   readonly server: string
+  readonly directory: string
   readonly config: McpConfig
   readonly status: McpStatus
   readonly isConnected: boolean
@@ -257,6 +258,7 @@ export function createConnection(deps: ConnectionDeps, place: ConnectionPlace): 
 
   return {
     server,
+    directory,
     config,
     get status() {
       return statusNow()

@@ -9,6 +9,7 @@
  * I4 Names in here are our own: hexadecimal digits (threat-model F2), and the plain names of files that were walked.
  */
 import { join } from 'node:path'
+import { createLanes } from '../../../kernel/lane.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Effects } from '../../../ports/effects.js'
@@ -46,20 +47,9 @@ export function createPackageStore({ effects, directory }: StoreDeps): PackageSt
   const { files, clock } = effects
   /** Copies whose content has been checked. */
   const checked = new Map<string, Copy>()
-  /** The last piece of work of each revision (I3). */
-  const working = new Map<string, Promise<unknown>>()
+  /** By revision (I3). */
+  const work = createLanes<string>()
   const unfinished = new Set<string>()
-
-  const inTurn = async <Result>(hex: string, work: () => Promise<Result>): Promise<Result> => {
-    const before = working.get(hex) ?? Promise.resolve()
-    const result = before.then(work, work)
-    working.set(hex, result)
-    try {
-      return await result
-    } finally {
-      if (working.get(hex) === result) working.delete(hex)
-    }
-  }
 
   /** The copy of a revision under a name of ours; a damaged one is removed. */
   const look = async (name: string, revision: string): Promise<Copy | undefined> => {
@@ -129,7 +119,7 @@ export function createPackageStore({ effects, directory }: StoreDeps): PackageSt
     async keep(root, content) {
       const hexes = hexesOf(content)
       if (hexes === undefined) throw new SvcError('plugin.invalid', `"${content.revision}" is no content revision.`)
-      return inTurn(hexes.revision, async () => {
+      return work.run(hexes.revision, async () => {
         const present = await find(content, hexes)
         if ('path' in present) return present.path
         await copy(root, content, present.name)
@@ -141,12 +131,12 @@ export function createPackageStore({ effects, directory }: StoreDeps): PackageSt
     async path(content) {
       const hexes = hexesOf(content)
       if (hexes === undefined) return undefined
-      const found = await inTurn(hexes.revision, async () => find(content, hexes))
+      const found = await work.run(hexes.revision, async () => find(content, hexes))
       return 'path' in found ? found.path : undefined
     },
     async digestOf(revision) {
       const hex = hexOf(revision)
-      return hex === undefined ? undefined : (await inTurn(hex, async () => look(hex, revision)))?.digest
+      return hex === undefined ? undefined : (await work.run(hex, async () => look(hex, revision)))?.digest
     },
     async sweep(keep) {
       const kept = new Set<string | undefined>([...keep].map(hexOf))
@@ -154,8 +144,8 @@ export function createPackageStore({ effects, directory }: StoreDeps): PackageSt
       for (const { name } of entries) {
         const place = join(directory, name)
         if (UNFINISHED.test(name) && !unfinished.has(name)) await files.removeTree(place)
-        if (!COPY.test(name) || kept.has(name) || working.has(name)) continue
-        await inTurn(name, async () => {
+        if (!COPY.test(name) || kept.has(name) || work.has(name)) continue
+        await work.run(name, async () => {
           const stat = await files.stat(place)
           if (stat === undefined || clock.now() - stat.modifiedMs <= LIMITS.plugins.copyRetention) return
           checked.delete(name)

@@ -1,6 +1,7 @@
 /** The configuration facade: load, patch and check (http-contract §2.3; subsystems b.5). */
 import { ConfigDocument } from '../../../protocol/resource/config.js'
 import { publicDocument } from '../../../protocol/text/secrets.js'
+import { createLane } from '../../../kernel/lane.js'
 import type { Configs } from '../../../ports/facades.js'
 import type { JsonRecord } from '../../../protocol/text/json.js'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -49,7 +50,7 @@ export function createConfigs({
   watches,
 }: ConfigDeps): ConfigFacade {
   const snapshots = createSnapshots(effects, onUpdated, watches)
-  let lastPatch: Promise<unknown> = Promise.resolve()
+  const patches = createLane()
 
   const shown = new WeakMap<ConfigDocument, ConfigDocument>()
 
@@ -77,20 +78,15 @@ export function createConfigs({
     show,
     async update(directory, body) {
       const flat = normalisePatch(body)
-      const turn = lastPatch.then(async () => patch(directory, flat))
-      lastPatch = turn.catch(() => undefined)
-      return turn
+      return patches.run(() => patch(directory, flat))
     },
     brought: async (directory, key) => broughtEntries(await snapshots.get(directory), key),
     definer: async (directory, key, name) => definerOf(await snapshots.get(directory), { key, name }),
-    async switchEntry(directory, key, name, enabled) {
-      const turn = lastPatch.then(async () => {
+    switchEntry: (directory, key, name, enabled) =>
+      patches.run(async () => {
         await switchEntry(effects, await snapshots.get(directory, { fresh: true }), { key, name }, enabled)
         await snapshots.written(directory)
-      })
-      lastPatch = turn.catch(() => undefined)
-      return turn
-    },
+      }),
     async validate(directory) {
       const snapshot = await snapshots.inspect(directory)
       const { refused } = await readInstructions(effects, snapshot)

@@ -5,6 +5,7 @@
  *    who expect one revision exactly one succeeds.
  * I2 At most `LIMITS.management.waiting` wait for their turn.
  */
+import { createLane } from '../../../kernel/lane.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 
@@ -14,25 +15,19 @@ export interface WritingLane {
 }
 
 export function createWritingLane(): WritingLane {
-  let last: Promise<unknown> = Promise.resolve()
-  let waiting = 0
+  const lane = createLane({
+    most: LIMITS.management.waiting, // I2
+    full: () => new SvcError('quota.exceeded', 'Too many writes wait for their turn.'),
+  })
   return {
-    inTurn(work) {
-      if (waiting >= LIMITS.management.waiting)
-        return Promise.reject(new SvcError('quota.exceeded', 'Too many writes wait for their turn.')) // I2
-      waiting += 1
-      const result = last.then(async () => {
+    inTurn: (work) =>
+      lane.run(async () => {
         try {
           return await work()
         } catch (error) {
           throw worded(error)
-        } finally {
-          waiting -= 1
         }
-      })
-      last = result.catch(() => undefined)
-      return result
-    },
+      }),
   }
 }
 

@@ -11,6 +11,7 @@
 import { chmod, lstat, mkdir, open, rename, rmdir, unlink, utimes } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { basename, dirname } from 'node:path'
+import { createLane } from '../../../kernel/lane.js'
 import type { Placeholder } from '../../../ports/process-facts.js'
 
 export interface Placeholders {
@@ -31,12 +32,7 @@ const CLOSED = 0o555
 
 export function createPlaceholders(keeper: PlaceholderKeeper): Placeholders {
   const uses = new Map<string, number>()
-  let turn: Promise<unknown> = Promise.resolve()
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const result = turn.then(work, work)
-    turn = result.catch(() => undefined)
-    return result
-  }
+  const lane = createLane()
 
   async function take(wanted: readonly Placeholder[]): Promise<readonly string[]> {
     const taken: string[] = []
@@ -74,8 +70,8 @@ export function createPlaceholders(keeper: PlaceholderKeeper): Placeholders {
 
   return {
     async hold(wanted) {
-      const taken = await inTurn(() => take(wanted))
-      return () => inTurn(() => give(taken))
+      const taken = await lane.run(() => take(wanted))
+      return () => lane.run(() => give(taken))
     },
   }
 }

@@ -16,8 +16,9 @@ import { createPool, type Pool } from '../../../kernel/served.js'
 import type { Adapters, ConfiguredAdapter } from '../configured.js'
 import { CARGO, type ProgramOf } from '../programs.js'
 import { type Access, accessTo } from './access.js'
-import { type Client, type ClientPlace, createClient } from './client.js'
+import { type Client, createClient } from './client.js'
 import { type AskCargo, createRoots, type Roots } from './roots.js'
+import type { ServerPlace } from './running.js'
 
 export interface Fitting {
   readonly client: Client
@@ -58,7 +59,7 @@ export interface ClientsDeps {
 
 /** What they are asked about, and those there are. */
 interface Servers extends Pick<ClientsDeps, 'adapters' | 'programOf'>, Pick<ClientsDeps['host'], 'effects' | 'config' | 'programs'> {
-  readonly pool: Pool<ClientPlace, Client>
+  readonly pool: Pool<ServerPlace, Client>
   readonly roots: Roots
   /** Directories in which somebody asked about a file. */
   readonly asked: Lru<string, true>
@@ -73,7 +74,7 @@ export function createClients({ host, adapters, programOf, version, onDiagnostic
     adapters,
     programOf,
     pool: createPool(
-      (place: ClientPlace) => createClient({ effects, actors, programs, version, onDiagnostics }, place),
+      (place: ServerPlace) => createClient({ effects, actors, programs, version, onDiagnostics }, place),
       LIMITS.lsp.clients,
     ),
     roots: createRoots(effects),

@@ -3,15 +3,22 @@
  *
  * I1 At most one actor per key, from its start until it has ended, however it ends.
  * I2 Once draining nothing is started; `drain` resolves when every actor has ended.
+ * I3 `onEnded` is told of every actor once, when its key has no actor any more.
  */
-import type { Actor, AnyStateMachine, InspectionEvent, Snapshot, SnapshotFrom } from 'xstate'
+import type { Actor, AnyStateMachine, EventFrom, InspectionEvent, Snapshot, SnapshotFrom } from 'xstate'
 import type { Timers } from './alarm.js'
 import type { ActorRegistry } from './roots.js'
 
 export interface Supervised<Logic extends AnyStateMachine> {
   get(key: string): Actor<Logic> | undefined
+  /** In the order they were started. */
+  keys(): IterableIterator<string>
   /** Starts the actor of a key, for one that has ended another; answers undefined once draining. */
   start(key: string, create: (options: SystemOptions) => Actor<Logic>): Actor<Logic> | undefined
+  /** To an actor that lives; answers whether there was one. */
+  send(key: string, event: EventFrom<Logic>): boolean
+  /** Resolves when the actor of a key is so, or has ended; without `isSo`, when it has ended. At once when there is none. */
+  until(key: string, isSo?: (snapshot: SnapshotFrom<Logic>) => boolean): Promise<void>
   /** Tells every actor, and resolves when all have ended. */
   drain(tell: (ref: Actor<Logic>) => void): Promise<void>
   /** Ends every actor at once. */
@@ -35,33 +42,37 @@ export interface Supervision<Logic extends AnyStateMachine> {
   readonly kind: string
   readonly inspect?: ((event: InspectionEvent) => void) | undefined
   readonly actors?: ActorRegistry | undefined
+  /** How many there may be; where one more is started, the oldest is told first. */
+  readonly most?: { readonly count: number; giveWay(oldest: Actor<Logic>): void }
   onSnapshot?(key: string, snapshot: SnapshotFrom<Logic>): void
-  onGone(key: string, ref: Actor<Logic>): void
+  onEnded?(key: string, ref: Actor<Logic>, how: 'done' | 'error'): void
 }
 
 export function supervise<Logic extends AnyStateMachine>(how: Supervision<Logic>): Supervised<Logic> {
-  const { effects, kind } = how
+  const { effects, kind, most } = how
   const options = { clock: effects.clock, ...(how.inspect && { inspect: how.inspect }) }
   const actors = new Map<string, Actor<Logic>>()
   let isDraining = false
   let drained: (() => void) | undefined
 
-  function gone(key: string, ref: Actor<Logic>): void {
+  function ended(key: string, ref: Actor<Logic>, end: 'done' | 'error'): void {
     if (actors.get(key) !== ref) return
     actors.delete(key)
-    how.onGone(key, ref)
+    how.onEnded?.(key, ref, end)
     if (actors.size === 0) drained?.()
   }
 
   function begin(key: string, ref: Actor<Logic>): Actor<Logic> {
+    const [oldest] = actors.values()
+    if (most !== undefined && oldest !== undefined && actors.size >= most.count) most.giveWay(oldest)
     actors.set(key, ref)
     how.actors?.add(ref, kind)
     ref.subscribe({
       next: (snapshot) => how.onSnapshot?.(key, snapshot),
-      complete: () => gone(key, ref),
+      complete: () => ended(key, ref, 'done'),
       error(error) {
         effects.log.error(`a ${kind} actor crashed`, { [kind]: key, cause: String(error) })
-        gone(key, ref)
+        ended(key, ref, 'error')
       },
     })
     return ref.start()
@@ -69,11 +80,19 @@ export function supervise<Logic extends AnyStateMachine>(how: Supervision<Logic>
 
   return {
     get: (key) => actors.get(key),
+    keys: () => actors.keys(),
     start(key, create) {
       if (isDraining) return undefined
       const known = actors.get(key)
       return known !== undefined && isActive(known) ? known : begin(key, create(options))
     },
+    send(key, event) {
+      const ref = actors.get(key)
+      if (ref === undefined || !isActive(ref)) return false
+      ref.send(event)
+      return true
+    },
+    until: (key, isSo) => until(actors.get(key), isSo),
     drain(tell) {
       isDraining = true
       for (const ref of actors.values()) tell(ref)
@@ -91,6 +110,24 @@ export function supervise<Logic extends AnyStateMachine>(how: Supervision<Logic>
       return actors.size
     },
   }
+}
+
+function until<Logic extends AnyStateMachine>(
+  ref: Actor<Logic> | undefined,
+  isSo: (snapshot: SnapshotFrom<Logic>) => boolean = () => false,
+): Promise<void> {
+  if (ref === undefined || !isActive(ref) || isSo(ref.getSnapshot())) return Promise.resolve()
+  return new Promise((resolve) => {
+    const subscription = ref.subscribe({
+      next(snapshot) {
+        if (!isSo(snapshot)) return
+        subscription.unsubscribe()
+        resolve()
+      },
+      complete: resolve,
+      error: () => resolve(),
+    })
+  })
 }
 
 function isActive(ref: { getSnapshot(): Snapshot<unknown> }): boolean {

@@ -27,7 +27,7 @@ function setUp() {
     effects,
     kind: 'thing',
     onSnapshot: (key, { value }) => states.push(`${key} ${value}`),
-    onGone: (key) => gone.push(key),
+    onEnded: (key, _ref, how) => gone.push(how === 'done' ? key : `${key}: ${how}`),
   })
   return { effects, gone, states, things, start: (key: string) => things.start(key, (options) => createActor(machine, options)) }
 }
@@ -47,7 +47,7 @@ test('one that crashes is logged, and ends alone', () => {
   const { things, start, gone, effects } = setUp()
   const [a, b] = [start('a'), start('b')]
   a?.send({ type: 'crash' })
-  expect([gone, things.get('b')]).toEqual([['a'], b])
+  expect([gone, things.get('b')]).toEqual([['a: error'], b])
   expect(effects.logs).toMatchObject([{ level: 'error', message: 'a thing actor crashed', fields: { thing: 'a', cause: 'Error: broken' } }])
 })
 
@@ -71,4 +71,67 @@ test('a stop ends all at once', () => {
   const ref = start('a')
   things.stop()
   expect([ref?.getSnapshot().status, things.size, gone, start('a')]).toEqual(['stopped', 0, ['a'], undefined])
+})
+
+test('an event is for an actor that lives', () => {
+  const { things, start } = setUp()
+  start('a')
+  start('b')
+  expect([...things.keys()]).toEqual(['a', 'b'])
+  expect([things.send('a', { type: 'end' }), things.send('c', { type: 'end' })]).toEqual([true, false])
+  expect(things.send('a', { type: 'left' })).toBe(true)
+  expect([things.send('a', { type: 'end' }), [...things.keys()]]).toEqual([false, ['b']])
+})
+
+test('who waits for a state goes on when there is none to wait for, when it is so, and when the actor has ended', async () => {
+  const { things, start } = setUp()
+  const order: string[] = []
+  const isLeaving = ({ value }: { value: string }) => value === 'leaving'
+  await things.until('a', isLeaving)
+  start('a')
+  await things.until('a', ({ value }) => value === 'living')
+  const waits = [
+    things.until('a', isLeaving).then(() => order.push('leaving')),
+    things.until('a').then(() => order.push('ended')),
+    things.until('a', () => false).then(() => order.push('ended as well')),
+  ]
+  await Promise.resolve()
+  expect(order).toEqual([])
+  things.send('a', { type: 'end' })
+  await waits[0]
+  expect(order).toEqual(['leaving'])
+  things.send('a', { type: 'crash' })
+  things.send('a', { type: 'left' })
+  await Promise.all(waits)
+  expect(order).toEqual(['leaving', 'ended', 'ended as well'])
+})
+
+test('a crash ends the waiting for a state', async () => {
+  const { things, start } = setUp()
+  start('a')
+  const ended = things.until('a')
+  things.send('a', { type: 'crash' })
+  await ended
+  expect(things.size).toBe(0)
+})
+
+test('the oldest gives way where there are as many as there may be', () => {
+  const told: string[] = []
+  const things = supervise<typeof machine>({
+    effects: createFakeEffects(),
+    kind: 'thing',
+    most: {
+      count: 2,
+      giveWay(oldest) {
+        told.push(oldest.id)
+        oldest.send({ type: 'end' })
+        oldest.send({ type: 'left' })
+      },
+    },
+  })
+  for (const key of ['a', 'b', 'b', 'c', 'd']) things.start(key, (options) => createActor(machine, { id: key, ...options }))
+  expect([told, [...things.keys()]]).toEqual([
+    ['a', 'b'],
+    ['c', 'd'],
+  ])
 })

@@ -10,6 +10,7 @@ import { subscriptionMachine } from '../../machines/events/subscription.machine.
 import type { Effects } from '../../ports/effects.js'
 import type { EventSubscription, FrameSink } from '../../ports/facades.js'
 import type { ActorRegistry } from '../../kernel/roots.js'
+import { supervise } from '../../kernel/supervise.js'
 
 export interface Subscriptions {
   /** Throws what went wrong when nothing can be delivered from the first moment on. */
@@ -50,7 +51,6 @@ export function createSubscriptions({
   readonly effects: Pick<Effects, 'clock' | 'log'>
   readonly actors: ActorRegistry
 }): Subscriptions {
-  const clock = effects.clock
   const served = new Map<string, Served>()
   let opened = 0
 
@@ -85,29 +85,27 @@ export function createSubscriptions({
     },
   })
 
+  const subscriptions = supervise<typeof subscriptionMachine>({
+    effects,
+    kind: 'subscription',
+    actors,
+    onEnded(id, ref) {
+      const subscriber = servedBy(id)
+      served.delete(id)
+      if (ref.getSnapshot().output?.end !== 'left') subscriber.sink.end()
+    },
+  })
+
   return {
     open({ sink, log, deliver }) {
       const id = `subscription:${++opened}`
       const subscriber: Served = { sink, log, deliver }
       served.set(id, subscriber)
-      const ref = createActor(logic, { id, input: { id, after: log?.after }, clock })
-      actors.add(ref, 'subscription')
-      const end = () => {
-        served.delete(id)
-        if (ref.getSnapshot().output?.end !== 'left') sink.end()
-      }
-      ref.subscribe({
-        complete: end,
-        error(error) {
-          effects.log.error('the actor of a subscription failed', { subscription: id, cause: String(error) })
-          end()
-        },
-      })
-      ref.start()
+      subscriptions.start(id, (options) => createActor(logic, { id, input: { id, after: log?.after }, ...options }))
       if (subscriber.fault !== undefined) throw subscriber.fault.error
       return {
         close(how = 'left') {
-          if (ref.getSnapshot().status === 'active') ref.send({ type: how === 'left' ? 'reader.left' : 'reader.lagged' })
+          subscriptions.send(id, { type: how === 'left' ? 'reader.left' : 'reader.lagged' })
         },
       }
     },

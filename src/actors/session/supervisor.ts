@@ -32,7 +32,7 @@ export function superviseSessions(deps: {
 }): SessionSupervisor {
   const { effects, logic, inspect, actors } = deps
   const policy = retryPolicyOf(effects.env)
-  const sessions = supervise<typeof logic>({ effects, kind: 'session', inspect, actors, onGone: deps.onAsleep })
+  const sessions = supervise<typeof logic>({ effects, kind: 'session', inspect, actors, onEnded: deps.onAsleep })
 
   return {
     wake(sessionId) {

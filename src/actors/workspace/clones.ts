@@ -50,7 +50,7 @@ export function createClones({ effects, cloner, registry, onProgress, inspect, a
   const notes = join(paths.state, 'clones')
   const running = new Set<string>()
   const turns = createTurns(LIMITS.vcs.clones)
-  const supervised = supervise<typeof cloneMachine>({ effects, kind: 'clone', inspect, actors, onGone: () => undefined })
+  const supervised = supervise<typeof cloneMachine>({ effects, kind: 'clone', inspect, actors })
 
   async function run<T>(name: string, request: CloneRequest, signal: AbortSignal, register: (root: string) => Promise<T>): Promise<T> {
     const target = join(parent, name)

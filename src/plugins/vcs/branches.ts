@@ -1,5 +1,6 @@
 /** Branches of checkouts somebody asks about: told when another one is checked out (subsystems h). */
-import { type Actor, type AnyEventObject, createActor, fromCallback, fromPromise } from 'xstate'
+import { type AnyEventObject, createActor, fromCallback, fromPromise } from 'xstate'
+import { supervise } from '../../kernel/supervise.js'
 import type { Checkout } from '../../ports/git.js'
 import type { NativeHost } from '../../ports/plugin.js'
 import { type CheckoutInput, checkoutMachine } from '../../machines/vcs/checkout.machine.js'
@@ -12,13 +13,12 @@ export interface Branches {
 }
 
 interface Followed {
-  readonly ref: Actor<typeof checkoutMachine>
   readonly gitDirectory: string
   branch: string | undefined
 }
 
 export function createBranches({ effects, git, rows, actors }: Pick<NativeHost, 'effects' | 'git' | 'rows' | 'actors'>): Branches {
-  const { clock, files, log } = effects
+  const { files } = effects
   const followed = new Map<string, Followed>()
 
   const logic = checkoutMachine.provide({
@@ -52,30 +52,22 @@ export function createBranches({ effects, git, rows, actors }: Pick<NativeHost, 
     },
   })
 
-  function begin({ worktree, gitDirectory, branch }: Checkout): void {
-    const [oldest] = followed.values()
-    if (followed.size >= LIMITS.vcs.followed) oldest?.ref.send({ type: 'stop.requested' })
-    const ref = createActor(logic, { id: `checkout:${worktree}`, input: { worktree }, clock })
-    followed.set(worktree, { ref, gitDirectory, branch })
-    actors.add(ref, 'checkout')
-    ref.subscribe({
-      complete: () => void followed.delete(worktree),
-      error(error) {
-        followed.delete(worktree)
-        log.warn('a checkout is no longer followed', { worktree, cause: String(error) })
-      },
-    })
-    ref.start()
-  }
+  const checkouts = supervise<typeof checkoutMachine>({
+    effects,
+    kind: 'checkout',
+    actors,
+    most: { count: LIMITS.vcs.followed, giveWay: (oldest) => oldest.send({ type: 'stop.requested' }) },
+    onEnded: (worktree) => void followed.delete(worktree),
+  })
 
   return {
-    used(checkout) {
-      const known = followed.get(checkout.worktree)
-      if (known === undefined) begin(checkout)
-      else known.ref.send({ type: 'used' })
+    used({ worktree, gitDirectory, branch }) {
+      if (checkouts.send(worktree, { type: 'used' }) || checkouts.isDraining) return
+      followed.set(worktree, { gitDirectory, branch })
+      checkouts.start(worktree, (options) => createActor(logic, { id: `checkout:${worktree}`, input: { worktree }, ...options }))
     },
     stop() {
-      for (const { ref } of followed.values()) ref.send({ type: 'stop.requested' })
+      void checkouts.drain((ref) => ref.send({ type: 'stop.requested' }))
     },
   }
 }

@@ -57,7 +57,7 @@ export function supervisePackages(deps: {
       states.set(key, state)
       deps.onState(key)
     },
-    onGone(key, ref) {
+    onEnded(key, ref) {
       states.delete(key)
       lastNumbers.set(key, ref.getSnapshot().context.lastNumber)
       const waiting = late.get(key)
@@ -84,10 +84,10 @@ export function supervisePackages(deps: {
 
   return {
     send,
-    tell: (key, event) => packages.get(key)?.send(event),
+    tell: (key, event) => void packages.send(key, event),
     snapshot: (key) => packages.get(key)?.getSnapshot(),
     async settled(keys) {
-      await Promise.all([...keys].map((key) => untilSettled(packages.get(key))))
+      await Promise.all([...keys].map((key) => packages.until(key, (snapshot) => !isPending(snapshot))))
     },
     drain() {
       late.clear()
@@ -104,19 +104,4 @@ export function supervisePackages(deps: {
 function isPending(snapshot: PackageSnapshot): boolean {
   if (snapshot.status !== 'active' || snapshot.context.lastNumber > snapshot.context.before + 1) return false
   return snapshot.context.serving === undefined && snapshot.hasTag('starting')
-}
-
-async function untilSettled(ref: ActorRefFrom<PackageLogic> | undefined): Promise<void> {
-  if (ref === undefined || !isPending(ref.getSnapshot())) return
-  await new Promise<void>((resolve) => {
-    const subscription = ref.subscribe({
-      next(snapshot) {
-        if (isPending(snapshot)) return
-        subscription.unsubscribe()
-        resolve()
-      },
-      complete: resolve,
-      error: () => resolve(),
-    })
-  })
 }

@@ -4,10 +4,11 @@
  * I1 A workspace is looked at when something changed: files that are watched, the configuration, or directories that are not
  *    watched; these and what a watch may have missed are found when it is used.
  */
-import { type ActorRefFrom, createActor, fromCallback, fromPromise, waitFor } from 'xstate'
+import { type ActorRefFrom, createActor, fromCallback, fromPromise } from 'xstate'
 import { type Looked, type SessionUse, type WorkspaceInput, workspaceMachine } from '../../../machines/plugin/workspace.machine.js'
 import type { Effects } from '../../../ports/effects.js'
 import { waitAtMost } from '../../../kernel/patience.js'
+import { supervise } from '../../../kernel/supervise.js'
 import { pluginRoots } from '../../resource/config/config-files.js'
 import type { ConfigSnapshot } from '../../resource/snapshot/snapshot.js'
 import type { Snapshots } from '../../resource/snapshot/snapshots.js'
@@ -62,7 +63,6 @@ const SOON = 1000
 export function createWorkspaces({ effects, snapshots, actors, look, onIdle }: WorkspacesDeps): Workspaces {
   const { clock, log } = effects
   const tracked = new Map<string, Held>()
-  const over = new AbortController()
 
   const logic = workspaceMachine.provide({
     actors: {
@@ -90,6 +90,17 @@ export function createWorkspaces({ effects, snapshots, actors, look, onIdle }: W
     },
   })
 
+  const workspaces = supervise<typeof workspaceMachine>({
+    effects,
+    kind: 'workspace',
+    actors,
+    onEnded(directory, ref, how) {
+      if (how === 'error') tracked.get(directory)?.watches?.end()
+      tracked.delete(directory)
+      if (how === 'done' && ref.getSnapshot().hasTag('idle')) onIdle(directory)
+    },
+  })
+
   async function lookAt(directory: string, held: Held): Promise<Looked> {
     const unwatched = (await held.watches?.renew()) ?? []
     held.seen = await snapshots.get(directory, { fresh: true })
@@ -102,28 +113,19 @@ export function createWorkspaces({ effects, snapshots, actors, look, onIdle }: W
     return { unwatched, ...(await look(workspace, held.seen)) }
   }
 
-  function track(directory: string): Held {
-    const known = tracked.get(directory)
-    if (known !== undefined) return known
-    const ref = createActor(logic, { id: `workspace:${directory}`, input: { directory }, clock })
-    const held: Held = { ref, seen: undefined, watches: undefined, usedAt: Number.NEGATIVE_INFINITY }
-    tracked.set(directory, held)
-    ref.on('session.idle', ({ sessionId }) => onIdle(directory, sessionId))
-    ref.subscribe({
-      complete() {
-        tracked.delete(directory)
-        if (ref.getSnapshot().hasTag('idle')) onIdle(directory)
-      },
-      error(error) {
-        log.error('the actor of a workspace crashed', { directory, cause: String(error) })
-        tracked.delete(directory)
-        held.watches?.end()
-      },
+  /** Undefined once stopping. */
+  function track(directory: string): Held | undefined {
+    workspaces.start(directory, (options) => {
+      const ref = createActor(logic, { id: `workspace:${directory}`, input: { directory }, ...options })
+      ref.on('session.idle', ({ sessionId }) => onIdle(directory, sessionId))
+      tracked.set(directory, { ref, seen: undefined, watches: undefined, usedAt: Number.NEGATIVE_INFINITY })
+      return ref
     })
-    actors?.add(ref, 'workspace')
-    ref.start()
-    return held
+    return workspaces.isDraining ? undefined : tracked.get(directory)
   }
+
+  /** At once while no look is under way. */
+  const untilLooked = (directory: string) => workspaces.until(directory, (snapshot) => !snapshot.hasTag('looking'))
 
   /** Whether nobody in particular used it for a while; from now on somebody has. */
   function isLongAgo(held: Held): boolean {
@@ -142,8 +144,8 @@ export function createWorkspaces({ effects, snapshots, actors, look, onIdle }: W
 
   return {
     async use(directory, session) {
-      if (over.signal.aborted) return
       const held = track(directory)
+      if (held === undefined) return
       const { ref } = held
       const { context } = ref.getSnapshot()
       const isNewcomer = session !== undefined && !context.sessions.includes(session.sessionId)
@@ -151,15 +153,14 @@ export function createWorkspaces({ effects, snapshots, actors, look, onIdle }: W
         ref.send({ type: 'used', session })
       const isDue = (isNewcomer && context.perSession) || ref.getSnapshot().hasTag('due') || (await isChanged(directory, held))
       if (isDue) ref.send({ type: 'look.requested' })
-      if (ref.getSnapshot().hasTag('looking')) await waitAtMost(clock, untilLooked(ref), PATIENCE)
+      if (ref.getSnapshot().hasTag('looking')) await waitAtMost(clock, untilLooked(directory), PATIENCE)
     },
     async refresh(directory) {
-      if (over.signal.aborted) return
-      const { ref } = track(directory)
-      ref.send({ type: 'used', session: undefined })
-      await untilLooked(ref)
-      ref.send({ type: 'look.requested' })
-      await untilLooked(ref)
+      if (track(directory) === undefined) return
+      workspaces.send(directory, { type: 'used', session: undefined })
+      await untilLooked(directory)
+      workspaces.send(directory, { type: 'look.requested' })
+      await untilLooked(directory)
     },
     sessionEnded(sessionId) {
       for (const [directory, { ref }] of tracked) {
@@ -170,16 +171,10 @@ export function createWorkspaces({ effects, snapshots, actors, look, onIdle }: W
       return undefined
     },
     refreshAll() {
-      for (const { ref } of tracked.values()) ref.send({ type: 'files.changed' })
+      for (const directory of workspaces.keys()) workspaces.send(directory, { type: 'files.changed' })
     },
     stop() {
-      over.abort()
-      for (const { ref } of tracked.values()) ref.send({ type: 'stop.requested' })
+      void workspaces.drain((ref) => ref.send({ type: 'stop.requested' }))
     },
   }
-}
-
-/** At once while no look is under way. */
-async function untilLooked(ref: Held['ref']): Promise<void> {
-  await waitFor(ref, (snapshot) => !snapshot.hasTag('looking')).catch(() => undefined) // it has ended
 }

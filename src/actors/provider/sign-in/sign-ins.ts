@@ -86,7 +86,7 @@ export function createSignIns(deps: SignInsDeps): SupervisedSignIns {
     kind: 'sign-in',
     inspect: deps.inspect,
     actors: deps.actors,
-    onGone(attemptId) {
+    onEnded(attemptId) {
       open.get(attemptId)?.effects.close()
       open.delete(attemptId)
     },

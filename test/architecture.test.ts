@@ -55,8 +55,8 @@ test('language servers, formatters and MCP servers start by the door to programs
   const opening = /\bprograms\s*\.\s*(?:open|run)\(/
   expect(within.filter(({ text }) => opening.test(text)).map(({ path }) => path)).toEqual([
     'src/plugins/files/format/format.ts',
-    'src/plugins/lsp/clients/client.ts',
     'src/plugins/lsp/clients/clients.ts',
+    'src/plugins/lsp/clients/running.ts',
     'src/plugins/mcp/link/session.ts',
   ])
 })

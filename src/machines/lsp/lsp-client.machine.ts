@@ -39,7 +39,8 @@ export const lspClientMachine = setup({
     input: {} as LspClientInput,
     context: {} as LspClientContext,
     events: {} as LspClientEvent,
-    tags: {} as 'settled' | 'ready' | 'broken',
+    /** `waiting`: it is started again later, whoever asks. */
+    tags: {} as 'settled' | 'starting' | 'ready' | 'broken' | 'waiting',
   },
   actors: {
     /** Starts the program and greets it; what was started is gone when it rejects. */
@@ -60,6 +61,7 @@ export const lspClientMachine = setup({
   states: {
     cold: { tags: ['settled'], on: { 'query.asked': { target: 'starting' } } },
     starting: {
+      tags: ['starting'],
       invoke: {
         id: 'start',
         src: 'start',
@@ -103,7 +105,7 @@ export const lspClientMachine = setup({
       tags: ['broken'],
       invoke: { id: 'break', src: 'close', input: place, onDone: { target: 'backingOff' }, onError: { target: 'backingOff' } },
     },
-    backingOff: { tags: ['settled', 'broken'], after: { retry: { target: 'rested' } } },
+    backingOff: { tags: ['settled', 'broken', 'waiting'], after: { retry: { target: 'rested' } } },
     rested: { tags: ['settled', 'broken'], on: { 'query.asked': { target: 'starting' } } },
     retiring: {
       invoke: { id: 'retire', src: 'close', input: place, onDone: { target: 'retired' }, onError: { target: 'retired' } },

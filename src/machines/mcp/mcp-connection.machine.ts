@@ -52,7 +52,7 @@ export const mcpConnectionMachine = setup({
     input: {} as McpConnectionInput,
     context: {} as McpConnectionContext,
     events: {} as McpConnectionEvent,
-    tags: {} as 'settled' | 'connected',
+    tags: {} as 'settled' | 'connecting' | 'connected' | 'unauthorised' | 'unregistered',
   },
   actors: {
     /** Opens a connection, hands over what the server offers, and closes what it opened when it fails. */
@@ -80,6 +80,7 @@ export const mcpConnectionMachine = setup({
   states: {
     idle: { tags: ['settled'], on: { ...connect, 'authorization.lost': { target: 'unauthorised' } } },
     connecting: {
+      tags: ['connecting'],
       invoke: {
         id: 'connect',
         src: 'connect',
@@ -128,11 +129,11 @@ export const mcpConnectionMachine = setup({
       },
     },
     unauthorised: {
-      tags: ['settled'],
+      tags: ['settled', 'unauthorised'],
       on: { 'connect.requested': { target: 'connecting' }, 'disconnect.requested': { target: 'closing' } },
     },
     unregistered: {
-      tags: ['settled'],
+      tags: ['settled', 'unregistered'],
       on: { 'connect.requested': { target: 'connecting' }, 'disconnect.requested': { target: 'closing' } },
     },
     closing: {

@@ -4,7 +4,7 @@ import type { NativeHost } from '../../../ports/plugin.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { timeLimit } from '../../../kernel/patience.js'
 
-interface Line {
+export interface Line {
   /** False, with nothing queued, when too much waits or it is closed. */
   write(data: Uint8Array): boolean
   pause(): void

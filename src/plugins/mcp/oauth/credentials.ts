@@ -1,15 +1,14 @@
 /**
  * The file `mcp-auth.json` of the state directory: who is signed in to which server (subsystems f.5).
  *
- * I1 What is stored for a server counts for its address only: under another one there is nothing.
- * I2 The file is for its owner alone and replaced as a whole; one that is not ours to read is never written over.
- * I3 Changes are made one after another. A second server cannot be on the same data, so nobody else makes any.
- * I4 Nothing of it is in any message.
+ * A document file as others are (I1 to I4 there). A second server cannot be on the same data, so nobody else changes it.
+ * What is stored for a server counts for its address only: under another one there is nothing.
  */
 import * as z from 'zod'
 import type { NativeHost } from '../../../ports/plugin.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
+import { createDocumentFile } from '../../../kernel/document-file.js'
 
 const Tokens = z.looseObject({
   accessToken: z.string(),
@@ -42,6 +41,7 @@ export const ServerCredentials = z.looseObject({
 export type ServerCredentials = z.infer<typeof ServerCredentials>
 
 const Document = z.record(z.string(), ServerCredentials)
+type Document = z.infer<typeof Document>
 
 export interface Credentials {
   /** What is stored for a server at this address. */
@@ -58,58 +58,34 @@ export interface Credentials {
 
 export function createCredentials({ files, paths, log }: Pick<NativeHost['effects'], 'files' | 'paths' | 'log'>): Credentials {
   const path = `${paths.state}/mcp-auth.json`
-  let known: { readonly identity: string | undefined; readonly document: z.infer<typeof Document> | undefined } | undefined
-  let last: Promise<unknown> = Promise.resolve()
-
-  async function read(): Promise<z.infer<typeof Document> | undefined> {
-    const identity = (await files.stat(path))?.identity
-    if (known !== undefined && known.identity === identity) return known.document
-    const document = identity === undefined ? {} : parse(await files.read(path, LIMITS.mcp.authFile))
-    if (document === undefined) log.warn('the file of MCP credentials cannot be read: nobody is signed in', { path })
-    known = { identity, document }
-    return document
-  }
-
-  const of = (document: z.infer<typeof Document> | undefined, server: string, url: string) => {
-    const found = document !== undefined && Object.hasOwn(document, server) ? document[server] : undefined
-    return found?.serverUrl === url ? found : undefined
-  }
-
+  const file = createDocumentFile<Document>({
+    empty: {},
+    parse: (value) => Document.parse(value),
+    files,
+    path,
+    most: LIMITS.mcp.authFile,
+    write: (document) => `${JSON.stringify(document, null, 2)}\n`,
+    onMalformed: () => log.warn('the file of MCP credentials cannot be read: nobody is signed in', { path }),
+    malformed: () =>
+      new SvcError('resource.conflict', `The file ${path} is malformed; nothing was changed. Repair it, or move it away.`, { path }),
+  })
   return {
-    get: async (server, url) => of(await read(), server, url),
+    get: async (server, url) => entryOf(await file.read(), server, url),
     async directoryOf(server, state) {
-      const document = await read()
+      const document = await file.read()
       const entry = document !== undefined && Object.hasOwn(document, server) ? document[server] : undefined
       return entry?.oauthState === state ? entry.oauthDirectory : undefined
     },
-    change(server, url, change) {
-      const work = changed(last)
-      last = work.catch(() => undefined)
-      return work
-
-      async function changed(before: Promise<unknown>): Promise<ServerCredentials | undefined> {
-        await before
-        const document = await read()
-        if (document === undefined)
-          throw new SvcError('resource.conflict', `The file ${path} is malformed; nothing was changed. Repair it, or move it away.`, {
-            path,
-          })
-        const after = change(of(document, server, url) ?? { serverUrl: url })
+    change: (server, url, change) =>
+      file.change((document) => {
+        const after = change(entryOf(document, server, url) ?? { serverUrl: url })
         const { [server]: _, ...others } = document
-        const next = after === undefined ? others : { ...others, [server]: after }
-        await files.writeAtomic(path, `${JSON.stringify(next, null, 2)}\n`, { mode: 0o600 })
-        known = undefined
-        return after
-      }
-    },
+        return [after === undefined ? others : { ...others, [server]: after }, after]
+      }),
   }
 }
 
-function parse(bytes: Uint8Array): z.infer<typeof Document> | undefined {
-  try {
-    const text = new TextDecoder().decode(bytes)
-    return text.trim() === '' ? {} : Document.parse(JSON.parse(text))
-  } catch {
-    return undefined // I4
-  }
+function entryOf(document: Document | undefined, server: string, url: string): ServerCredentials | undefined {
+  const found = document !== undefined && Object.hasOwn(document, server) ? document[server] : undefined
+  return found?.serverUrl === url ? found : undefined
 }

@@ -12,6 +12,7 @@ import { LIMITS } from '../../../protocol/limits.js'
 import type { McpConfig } from '../../../protocol/mcp/mcp-config.js'
 import { MCP_UNTRIED, type McpStatus } from '../../../protocol/mcp/mcp.js'
 import { waitAtMost } from '../../../kernel/patience.js'
+import { createPool, type Pool } from '../../../kernel/served.js'
 import type { OfferKind } from '../link/lists.js'
 import { programOfServer, readBrought } from './brought.js'
 import type { Connection } from './connection.js'
@@ -37,11 +38,6 @@ export interface Workspaces {
   stop(): Promise<void>
 }
 
-interface Workspace {
-  readonly added: Map<string, ServerEntry>
-  readonly connections: Map<string, { readonly connection: Connection; readonly text: string }>
-}
-
 interface ServerPlace {
   readonly server: string
   readonly directory: string
@@ -60,112 +56,126 @@ export interface WorkspacesDeps {
   wantsSignIn(server: string, config: McpConfig): Promise<boolean>
 }
 
+/** The servers that were added, by name. */
+type Added = Map<string, ServerEntry>
+
+interface Servers {
+  readonly deps: WorkspacesDeps
+  /** The one that was used longest ago comes first. */
+  readonly workspaces: Map<string, Added>
+  readonly pool: Pool<ServerPlace, Connection>
+}
+
 const UNTRIED: McpStatus = { status: 'failed', error: MCP_UNTRIED }
 
 export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
-  const workspaces = new Map<string, Workspace>()
-  const ending = new Set<Promise<void>>()
-  const over = new AbortController()
-
-  function workspaceOf(directory: string): Workspace {
-    const known = workspaces.get(directory) ?? { added: new Map(), connections: new Map() }
-    workspaces.delete(directory)
-    workspaces.set(directory, known)
-    for (const [oldest, workspace] of workspaces) {
-      if (workspaces.size <= LIMITS.mcp.workspaces) break
-      workspaces.delete(oldest) // I3
-      for (const name of workspace.connections.keys()) retire(workspace, name)
-    }
-    return known
+  const servers: Servers = {
+    deps,
+    workspaces: new Map(),
+    pool: createPool((place: ServerPlace) => deps.connect(place, (kind) => deps.onOffers(place.directory, place.server, kind))),
   }
-
-  function retire({ connections }: Workspace, server: string): void {
-    const gone = connections.get(server)
-    connections.delete(server)
-    if (gone === undefined) return
-    const work = gone.connection.retire().finally(() => ending.delete(work))
-    ending.add(work)
-  }
-
-  async function entries(directory: string): Promise<ReadonlyMap<string, ServerEntry>> {
-    const configured = readServers((await deps.config(directory))['mcp'])
-    const { added } = workspaceOf(directory)
-    const brought = Object.entries(await deps.brought(directory, 'mcp')).slice(0, LIMITS.mcp.servers)
-    if (added.size + brought.length === 0) return configured
-    const read = brought.map(async ([server, value]) => [server, await readBrought(deps.programs, { directory, server }, value)] as const)
-    return new Map([...configured, ...(await Promise.all(read)), ...added])
-  }
-
-  /** I1: makes the connections be what the configuration says. */
-  async function settle(directory: string): Promise<Workspace> {
-    const wanted = await entries(directory)
-    const workspace = workspaceOf(directory)
-    for (const [name, { text }] of workspace.connections) {
-      const entry = wanted.get(name)
-      if (entry?.kind !== 'usable' || entry.text !== text) retire(workspace, name)
-    }
-    if (over.signal.aborted) return workspace
-    for (const [server, entry] of wanted) {
-      if (entry.kind !== 'usable' || workspace.connections.has(server)) continue
-      const { config, text, program = programOfServer(directory, server, config, 'installation') } = entry
-      const connection = deps.connect({ server, directory, config, program }, (kind) => deps.onOffers(directory, server, kind))
-      workspace.connections.set(server, { connection, text })
-    }
-    return workspace
-  }
-
-  /** Before a first attempt, or after the last connection was ended, what is missing is told (subsystems f.2). */
-  async function statusOf(server: string, entry: ServerEntry, connection: Connection | undefined): Promise<McpStatus> {
-    if (entry.kind === 'disabled' || entry.kind === 'unaccepted') return { status: 'disabled' }
-    if (entry.kind === 'wrong') return { status: 'failed', error: entry.error }
-    const status = connection?.status ?? UNTRIED
-    const isUntried = 'error' in status && status.error === MCP_UNTRIED
-    return isUntried && (await deps.wantsSignIn(server, entry.config)) ? { status: 'needs_auth' } : status
-  }
-
-  const sorted = ({ connections }: Workspace) =>
-    [...connections.values()].map(({ connection }) => connection).toSorted((a, b) => (a.server < b.server ? -1 : 1))
-
+  const { workspaces, pool } = servers
   return {
-    entries,
+    entries: (directory) => entriesOf(servers, directory),
     async connection(directory, server) {
-      return (await settle(directory)).connections.get(server)?.connection
+      await settle(servers, directory)
+      return pool.known(keyOf(directory, server))
     },
-    connections(directory) {
-      const workspace = workspaces.get(directory)
-      return workspace === undefined ? [] : sorted(workspace)
-    },
-    all: () => [...workspaces.values()].flatMap(sorted),
-    async prepare(directory, signal, run) {
-      const { connections } = await settle(directory)
-      const first: Promise<void>[] = []
-      for (const { connection } of connections.values()) {
-        if (connection.isConnected || !(await connection.mayConnect(run))) continue
-        const work = connection.connect('wanted')
-        if (!connection.wasTried) first.push(work)
-      }
-      if (first.length === 0) return
-      const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
-      await waitAtMost(deps.clock, Promise.race([Promise.all(first), aborted]), LIMITS.mcp.firstWait)
-    },
+    connections: (directory) => sortedIn(servers, directory),
+    all: () => [...workspaces.keys()].flatMap((directory) => sortedIn(servers, directory)),
+    prepare: (directory, signal, run) => prepare(servers, directory, signal, run),
     async status(directory) {
-      const wanted = await entries(directory)
-      const { connections } = await settle(directory)
-      const rows = [...wanted].map(async ([name, entry]) => [name, await statusOf(name, entry, connections.get(name)?.connection)] as const)
+      const wanted = await entriesOf(servers, directory)
+      await settle(servers, directory)
+      const rows = [...wanted].map(
+        async ([name, entry]) => [name, await statusOf(deps, name, entry, pool.known(keyOf(directory, name)))] as const,
+      )
       return Object.fromEntries(await Promise.all(rows))
     },
     async add(directory, server, config) {
       const entry = readServer(server, config)
-      if (entry.kind !== 'wrong') workspaceOf(directory).added.set(server, entry)
-      await settle(directory)
+      if (entry.kind !== 'wrong') addedIn(servers, directory).set(server, entry)
+      await settle(servers, directory)
       return entry
     },
-    isAdded: (directory, server) => workspaces.get(directory)?.added.has(server) === true,
-    ended: async () => void (await Promise.all(ending)),
-    async stop() {
-      over.abort()
-      for (const workspace of workspaces.values()) for (const name of workspace.connections.keys()) retire(workspace, name)
-      await Promise.all(ending)
-    },
+    isAdded: (directory, server) => workspaces.get(directory)?.has(server) === true,
+    ended: () => pool.ended(),
+    stop: () => pool.stop(),
   }
+}
+
+const keyOf = (directory: string, server: string): string => `${directory}\0${server}`
+
+/** What was added in a workspace, which is used now. */
+function addedIn({ workspaces, pool }: Servers, directory: string): Added {
+  const known = workspaces.get(directory) ?? new Map<string, ServerEntry>()
+  workspaces.delete(directory)
+  workspaces.set(directory, known)
+  for (const oldest of workspaces.keys()) {
+    if (workspaces.size <= LIMITS.mcp.workspaces) break
+    workspaces.delete(oldest) // I3
+    void pool.retire((connection) => connection.directory === oldest)
+  }
+  return known
+}
+
+async function entriesOf(servers: Servers, directory: string): Promise<ReadonlyMap<string, ServerEntry>> {
+  const { deps } = servers
+  const configured = readServers((await deps.config(directory))['mcp'])
+  const added = addedIn(servers, directory)
+  const brought = Object.entries(await deps.brought(directory, 'mcp')).slice(0, LIMITS.mcp.servers)
+  if (added.size + brought.length === 0) return configured
+  const read = brought.map(async ([server, value]) => [server, await readBrought(deps.programs, { directory, server }, value)] as const)
+  return new Map([...configured, ...(await Promise.all(read)), ...added])
+}
+
+/** I1: makes the connections be what the configuration says. */
+async function settle(servers: Servers, directory: string): Promise<void> {
+  const { pool } = servers
+  const wanted = await entriesOf(servers, directory)
+  addedIn(servers, directory)
+  void pool.retire((connection, text) => {
+    const entry = wanted.get(connection.server)
+    return connection.directory === directory && (entry?.kind !== 'usable' || entry.text !== text)
+  })
+  for (const [server, entry] of wanted) {
+    if (entry.kind !== 'usable' || pool.known(keyOf(directory, server)) !== undefined) continue
+    const { config, text, program = programOfServer(directory, server, config, 'installation') } = entry
+    pool.of(keyOf(directory, server), text, { server, directory, config, program })
+  }
+}
+
+async function prepare(servers: Servers, directory: string, signal: AbortSignal, run: InRun | undefined): Promise<void> {
+  await settle(servers, directory)
+  const first: Promise<void>[] = []
+  for (const connection of connectionsIn(servers, directory)) {
+    if (connection.isConnected || !(await connection.mayConnect(run))) continue
+    const work = connection.connect('wanted')
+    if (!connection.wasTried) first.push(work)
+  }
+  if (first.length === 0) return
+  const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+  await waitAtMost(servers.deps.clock, Promise.race([Promise.all(first), aborted]), LIMITS.mcp.firstWait)
+}
+
+/** Before a first attempt, or after the last connection was ended, what is missing is told (subsystems f.2). */
+async function statusOf(
+  { wantsSignIn }: WorkspacesDeps,
+  server: string,
+  entry: ServerEntry,
+  connection: Connection | undefined,
+): Promise<McpStatus> {
+  if (entry.kind === 'disabled' || entry.kind === 'unaccepted') return { status: 'disabled' }
+  if (entry.kind === 'wrong') return { status: 'failed', error: entry.error }
+  const status = connection?.status ?? UNTRIED
+  const isUntried = 'error' in status && status.error === MCP_UNTRIED
+  return isUntried && (await wantsSignIn(server, entry.config)) ? { status: 'needs_auth' } : status
+}
+
+function connectionsIn({ pool }: Servers, directory: string): readonly Connection[] {
+  return pool.all().filter((connection) => connection.directory === directory)
+}
+
+function sortedIn(servers: Servers, directory: string): readonly Connection[] {
+  return connectionsIn(servers, directory).toSorted((a, b) => (a.server < b.server ? -1 : 1))
 }

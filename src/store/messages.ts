@@ -3,7 +3,7 @@
  * query, nothing parsed.
  *
  * I1 Positions only grow: messages within a session, parts within a message; removal leaves a gap.
- * I2 What was undone keeps its row and its position, and nothing but `slice`, where it is asked for, `conceal` and `discard` sees it.
+ * I2 What was undone keeps its row and its position, and nothing but `slice`, where it is asked for, `recall`, `conceal` and `discard` sees it.
  */
 import { SvcError } from '../protocol/errors.js'
 import type { Message, MessageInfo, Part } from '../protocol/message/message.js'
@@ -15,9 +15,10 @@ import { createUndoneRows } from './undone-rows.js'
 import { valueIn } from './disk/stored-json.js'
 import type { JsonRow } from './disk/stored-json.js'
 
-const MESSAGE_JSON = `concat('{"info":', info, ',"parts":[', (
-  select group_concat(json, ',') from (select json from parts where message_key = messages.key and undone = 0 order by position)
+const jsonOf = (parts: string) => `concat('{"info":', info, ',"parts":[', (
+  select group_concat(json, ',') from (select json from parts where message_key = messages.key ${parts} order by position)
 ), ']}') as json`
+const MESSAGE_JSON = jsonOf('and undone = 0')
 
 interface PageRow extends JsonRow {
   readonly id: string
@@ -38,6 +39,7 @@ export function createMessageTable(connection: Connection, contents: Contents): 
   const remove = connection.query<[string]>('delete from messages where id = ?')
   const info = connection.query<[string], JsonRow>('select info as json from messages where id = ? and undone = 0')
   const message = connection.query<[string], JsonRow>(`select ${MESSAGE_JSON} from messages where id = ? and undone = 0`)
+  const recalled = connection.query<[string], JsonRow>(`select ${jsonOf('')} from messages where id = ?`)
   const part = connection.query<[string], JsonRow>(`select json from parts where id = ? and undone = 0
     and (select undone from messages where key = message_key) = 0`)
   const place = connection.query<[string, string, string], { position: number }>(
@@ -108,6 +110,7 @@ export function createMessageTable(connection: Connection, contents: Contents): 
     sweepContents: contents.sweep,
     getInfo: (messageId) => valueIn<MessageInfo>(info.get(messageId)),
     get: (messageId) => wholeIn<Message>(message.get(messageId)),
+    recall: (messageId) => wholeIn<Message>(recalled.get(messageId)),
     getPart: (partId) => wholeIn<Part>(part.get(partId)),
     usage(sessionIds) {
       const { cost = 0, input = 0, output = 0, reasoning = 0, cacheRead = 0, cacheWrite = 0 } = usage.get(JSON.stringify(sessionIds)) ?? {}

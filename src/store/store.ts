@@ -84,6 +84,8 @@ export interface HistoryMark {
 export interface HistoryMove {
   readonly from: HistoryMark | undefined
   readonly to: HistoryMark | undefined
+  /** How far the messages of a long history have come, once a part of them has moved. */
+  readonly at?: HistoryMark
 }
 
 /** Restores that were begun and have not ended; at most one of a session. */
@@ -144,6 +146,10 @@ export interface MessageTable {
   slice(query: MessageSliceQuery): { readonly items: readonly MessageText[]; readonly next: number | undefined }
   /** Hides what begins at a message, or at one of its parts, and shows everything before it; without a beginning all is shown. */
   conceal(sessionId: string, from: HistoryMark | undefined): void
+  /** The same of a part of a long move: looks only at what lies between the two beginnings. */
+  concealNext(sessionId: string, from: HistoryMark): void
+  /** A whole message, be it hidden. */
+  recall(messageId: string): Message | undefined
   /** Deletes what is hidden. */
   discard(sessionId: string): void
   /** Ids of assistant messages without `time.completed`. */

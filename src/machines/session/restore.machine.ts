@@ -28,13 +28,13 @@ export const restoreMachine = setup({
     note: requiredPromise<void, RestoreInput>('note'),
     /** Brings the files into their new states; rejects when one is neither in its old nor in its new state. */
     write: requiredPromise<void, RestoreInput>('write'),
-    /** Moves the messages, tells of them and removes the note, in one commit. */
+    /** Moves the messages and tells of them, in steps that can be gone on from; the last removes the note. */
     record: requiredPromise<void, RestoreInput>('record'),
     /** Whether every file of an earlier restore is in its old or in its new state. */
     assess: requiredPromise<boolean, RestoreInput>('assess'),
     /** Brings the files back into their old states; leaves those alone that somebody has changed since. */
     takeBack: requiredPromise<void, RestoreInput>('takeBack'),
-    /** Removes the note. */
+    /** Moves back the messages that have moved, and removes the note. */
     forget: requiredPromise<void, RestoreInput>('forget'),
   },
   guards: {

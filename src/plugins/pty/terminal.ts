@@ -48,8 +48,9 @@ interface Run {
   process: Process | undefined
   isPaused: boolean
   isWaking: boolean
-  /** Typed before the program was there. */
+  /** Typed before the program was there, and how many bytes that is. */
   early: Uint8Array[]
+  earlyBytes: number
 }
 
 export function createTerminal(deps: TerminalDeps, first: Pty): Terminal {
@@ -77,7 +78,7 @@ export function createTerminal(deps: TerminalDeps, first: Pty): Terminal {
       })
       mine.process = process
       if (signal.aborted) process.end()
-      for (const bytes of mine.early) process.write(bytes)
+      if (mine.earlyBytes > 0) process.write(Buffer.concat(mine.early))
       process.resize(size.cols, size.rows)
     } catch (error) {
       log.warn('a terminal could not start its program', { ptyId: info.id, cause: String(error) })
@@ -86,6 +87,7 @@ export function createTerminal(deps: TerminalDeps, first: Pty): Terminal {
       throw error
     } finally {
       mine.early = []
+      mine.earlyBytes = 0
     }
   }
 
@@ -153,7 +155,7 @@ export function createTerminal(deps: TerminalDeps, first: Pty): Terminal {
 }
 
 function newRun(): Run {
-  return { output: createOutput(), clients: new Set(), process: undefined, isPaused: false, isWaking: false, early: [] }
+  return { output: createOutput(), clients: new Set(), process: undefined, isPaused: false, isWaking: false, early: [], earlyBytes: 0 }
 }
 
 function join(run: Run, cursor: number | undefined): FrameSocket {
@@ -175,10 +177,11 @@ function join(run: Run, cursor: number | undefined): FrameSocket {
 function type(run: Run, { kind, data }: SocketFrame): Promise<void> | undefined {
   if (data.length === 0 || (kind === 'binary' && data[0] === 0)) return undefined
   const { process } = run
-  const waiting = process === undefined ? run.early.reduce((sum, { length }) => sum + length, 0) : process.waiting
+  const waiting = process === undefined ? run.earlyBytes : process.waiting
   if (waiting + data.length > inputBacklog) throw new SvcError('quota.exceeded', 'The program does not read its input.')
   if (process === undefined) {
     run.early.push(data)
+    run.earlyBytes += data.length
     return undefined
   }
   process.write(data)

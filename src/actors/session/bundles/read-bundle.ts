@@ -42,6 +42,9 @@ const PATHS = {
   '$.bundle.queuedPrompts.*': QueuedPromptBundleItem,
 } as const
 
+/** Bytes of a text that are read together. */
+const GATHERED = 64 * 1024
+
 const ANY: Outline = { kind: 'object' }
 const TEXT: Outline = { kind: 'string' }
 const LIST: Outline = { kind: 'array' }
@@ -75,7 +78,8 @@ export async function readBundle(
   let tokens = 0
   let waiting = 0
   let unheard = 0
-  const parser = new JSONParser({ paths: Object.keys(PATHS), keepStack: false })
+  // Without these it makes a string of each character.
+  const parser = new JSONParser({ paths: Object.keys(PATHS), keepStack: false, stringBufferSize: GATHERED, numberBufferSize: 64 })
   const agreement = createAgreement(damaged)
   const follow = followOutline(REQUEST, malformed)
   parser.onToken = (token) => {

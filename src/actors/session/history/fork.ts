@@ -27,6 +27,7 @@ const OWN = [
 /** A message that is still being generated is not copied; `messageId` cannot name it. Emits `session.created` only, when everything is there. */
 export async function forkSession(core: SessionCore, sourceId: string, { messageId }: ForkSessionRequest): Promise<Session> {
   const { effects, store, journal } = core
+  await core.restores.settled(sourceId) // its history moves in steps
   const source = sessionOrThrow(core, sourceId)
   const last = lastOf(core, sourceId, messageId)
   const now = effects.clock.now()

@@ -2,7 +2,7 @@
 import { fromPromise } from 'xstate'
 import { restoreMachine, type RestoreInput } from '../../../machines/session/restore.machine.js'
 import { boundaryOf, changesOf, isBefore, partsBetween } from '../../../machines/session/undo/history.js'
-import { type FileStep, isKept, isSameState, planFiles } from '../../../machines/session/undo/plan.js'
+import { type FilePlan, type FileStep, isKept, isSameState, planFiles } from '../../../machines/session/undo/plan.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { FileSnapshot } from '../../../protocol/session/snapshot.js'
@@ -10,8 +10,8 @@ import type { Message } from '../../../protocol/message/message.js'
 import type { HistoryMove } from '../../../store/store.js'
 import { changed, inTurns, linked, told } from './file-states.js'
 import type { RestoreCore } from './restore-core.js'
-import { recordMove } from './moved-history.js'
-import { outlineOf } from '../state/slices.js'
+import { recordMove, takeBackMove } from './moved-history.js'
+import { inSlices, outlineOf } from '../state/slices.js'
 
 /** A restore under way; `problem` = the first failure. */
 export interface Restoring {
@@ -50,7 +50,7 @@ export function restoreLogic(core: RestoreCore, under: ReadonlyMap<string, Resto
 
   async function planOf(restoring: Restoring) {
     const { directory } = core.sessionOf(restoring.sessionId)
-    return { directory, ...planMove(await historyOf(restoring), restoring.move, directory) }
+    return { directory, ...(await inSlices(planMove(await historyOf(restoring), restoring.move, directory))) }
   }
 
   /** Old and new states of all files, which were checked before they were noted. */
@@ -111,7 +111,7 @@ export function restoreLogic(core: RestoreCore, under: ReadonlyMap<string, Resto
       record: effect(async (restoring) => recordMove(core, restoring.sessionId, restoring.move, await historyOf(restoring))),
       assess: fromPromise(({ input }) => assess(known(input.sessionId))),
       takeBack: effect(takeBack),
-      forget: effect(({ sessionId }) => journal.commit('power', () => store.restores.remove(sessionId))),
+      forget: effect(async (restoring) => takeBackMove(core, restoring.sessionId, restoring.move, await historyOf(restoring))),
     },
   })
 }
@@ -121,8 +121,12 @@ interface Unkept {
   readonly reason: string
 }
 
-/** Every file the move is about, and what stands against it. */
-function planMove(history: readonly Message[], { from, to }: HistoryMove, directory: string) {
+interface MovePlan extends FilePlan {
+  readonly unkept: readonly Unkept[]
+}
+
+/** Every file the move is about, and what stands against it. Yields as it looks at what a part says, so that whoever drives it may pause. */
+function* planMove(history: readonly Message[], { from, to }: HistoryMove, directory: string): Generator<number, MovePlan> {
   const [start, end] = [boundaryOf(history, from), boundaryOf(history, to)]
   if (start === undefined || end === undefined)
     throw new SvcError('resource.not_found', 'There is no such message or part in this session.', { ...(start === undefined ? from : to) })
@@ -132,6 +136,7 @@ function planMove(history: readonly Message[], { from, to }: HistoryMove, direct
   const steps: FileStep[] = []
   const places = new Map(history.map(({ info }) => [info.id, info.role === 'assistant' ? info.path.cwd : directory])) // it may have moved since
   for (const part of partsBetween(history, first, last)) {
+    yield 1
     const { snapshots, unkept: reason } = changesOf(part)
     if (reason !== undefined) unkept.push({ path: undefined, reason })
     for (const snapshot of snapshots) {

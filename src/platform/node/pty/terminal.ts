@@ -14,6 +14,7 @@ import { SvcError } from '../../../protocol/errors.js'
 import type { Families } from '../process/program-families.js'
 import { settlesWithin } from '../process/group-signals.js'
 import type { Terminal, TerminalOptions } from '../../../ports/effects.js'
+import { createInput } from './input.js'
 import type { PtyBinding } from './pty-binding.js'
 import type { Sessions } from '../process/session-signals.js'
 
@@ -32,9 +33,6 @@ export interface TerminalParts {
 /** One byte less than a page: what the system hands out at a time. A full buffer is read again at once, without a look at other descriptors. */
 const READ_BYTES = 4095
 const LAST_OUTPUT = 1024 * 1024
-/** How long input waits that the system does not take now, at first and at most. */
-const RETRY_FIRST = 2
-const RETRY_MOST = 50
 /** How long the end of the program may take to be told after a kill. */
 const LAST_WAIT = 1000
 const GATE_LINE = Buffer.from('\n')
@@ -170,74 +168,4 @@ function fork(
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new SvcError('request.unprocessable', `The terminal could not be opened: ${reason}`, {}, { cause })
   }
-}
-
-interface Input {
-  add(bytes: Uint8Array): void
-  readonly waiting: number
-  taken(): Promise<void>
-  /** Drops what waits and takes nothing more. */
-  end(): void
-}
-
-/** Bytes on their way to a descriptor that does not block: `write` answers how many it took, or throws when that is none for now. */
-function createInput(write: (bytes: Uint8Array) => number): Input {
-  let queue: Uint8Array[] = []
-  let waiting = 0
-  let over = false
-  let timer: NodeJS.Timeout | undefined
-  let pause = RETRY_FIRST
-  let waiters: (() => void)[] = []
-
-  function settle(): void {
-    const settled = waiters
-    waiters = []
-    for (const resolve of settled) resolve()
-  }
-
-  function end(): void {
-    over = true
-    queue = []
-    waiting = 0
-    clearTimeout(timer)
-    settle()
-  }
-
-  function flush(): void {
-    timer = undefined
-    for (let bytes = queue[0]; bytes !== undefined; bytes = queue[0]) {
-      let size: number
-      try {
-        size = write(bytes)
-      } catch (error) {
-        if (!isBusy(error)) return end() // the terminal is gone; its end is told elsewhere
-        timer = setTimeout(flush, pause)
-        pause = Math.min(2 * pause, RETRY_MOST)
-        return
-      }
-      pause = RETRY_FIRST
-      waiting -= size
-      if (size < bytes.length) queue[0] = bytes.subarray(size)
-      else queue.shift()
-    }
-    settle()
-  }
-
-  return {
-    add(bytes) {
-      if (over || bytes.length === 0) return
-      queue.push(bytes)
-      waiting += bytes.length
-      if (timer === undefined) flush()
-    },
-    get waiting() {
-      return waiting
-    },
-    taken: () => (waiting === 0 ? Promise.resolve() : new Promise((resolve) => waiters.push(resolve))),
-    end,
-  }
-}
-
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'EAGAIN'
 }

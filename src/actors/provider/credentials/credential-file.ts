@@ -3,7 +3,7 @@
  *
  * I1 The file is the truth: it is read again when it is another one. I2 A change is read, made and written under a lock that other
  * processes heed, and is old or new as a whole after any kill. I3 A file that is no credential file is never written over.
- * I4 No message tells what stands in it.
+ * I4 No message tells what stands in it. I5 It never grows beyond what is read of it.
  */
 import { dirname, isAbsolute, join } from 'node:path'
 import { SvcError } from '../../../protocol/errors.js'
@@ -76,7 +76,9 @@ export function createCredentialFile(effects: Pick<Effects, 'files' | 'env' | 'p
         if (before === undefined) throw malformed(path)
         const [after, answer] = await change(before)
         if (after !== before) {
-          await files.writeAtomic(path, writeDocument(after), { mode: 0o600 })
+          const text = writeDocument(after)
+          if (Buffer.byteLength(text) > LIMITS.connections.fileBytes) throw full(path)
+          await files.writeAtomic(path, text, { mode: 0o600 })
           known = undefined
         }
         return answer
@@ -124,6 +126,14 @@ function givenContent(content: string, log: Effects['log']): CredentialFile {
     },
     alone: (_name, _wait, work) => work(),
   }
+}
+
+function full(path: string): SvcError {
+  return new SvcError(
+    'quota.exceeded',
+    `The credential file ${path} would be larger than ${LIMITS.connections.fileBytes} bytes; remove a connection first.`,
+    { path },
+  )
 }
 
 function malformed(path: string): SvcError {

@@ -5,6 +5,7 @@
  * I2 The file is for its owner alone and replaced as a whole; one that is not ours to read is never written over.
  * I3 Changes are made one after another. A second server cannot be on the same data, so nobody else makes any.
  * I4 Nothing of it is in any message.
+ * I5 It never grows beyond what is read of it, and no server takes more of it than its share.
  */
 import * as z from 'zod'
 import type { NativeHost } from '../../../ports/plugin.js'
@@ -97,12 +98,23 @@ export function createCredentials({ files, paths, log }: Pick<NativeHost['effect
         const after = change(of(document, server, url) ?? { serverUrl: url })
         const { [server]: _, ...others } = document
         const next = after === undefined ? others : { ...others, [server]: after }
-        await files.writeAtomic(path, `${JSON.stringify(next, null, 2)}\n`, { mode: 0o600 })
+        const text = `${JSON.stringify(next, null, 2)}\n`
+        if (after !== undefined && bytesOf(JSON.stringify(after)) > LIMITS.mcp.authEntry)
+          throw new SvcError('request.unprocessable', `What is to be kept about the sign-in to "${server}" is too much.`, { server })
+        if (bytesOf(text) > LIMITS.mcp.authFile && after !== undefined)
+          throw new SvcError('quota.exceeded', `The file ${path} has no room for "${server}"; sign out of another server first.`, {
+            server,
+          })
+        await files.writeAtomic(path, text, { mode: 0o600 })
         known = undefined
         return after
       }
     },
   }
+}
+
+function bytesOf(text: string): number {
+  return new TextEncoder().encode(text).length
 }
 
 function parse(bytes: Uint8Array): z.infer<typeof Document> | undefined {

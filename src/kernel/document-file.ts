@@ -5,6 +5,7 @@
  * I2 Changes are made one after another, also of other processes where there is a lock; the file is old or new as a whole after any kill.
  * I3 A file that is no such document is never written over.
  * I4 Nothing of it is in any message.
+ * I5 It never grows beyond what is read of it.
  */
 import { createLane } from './lane.js'
 
@@ -32,6 +33,8 @@ interface DocumentFileOptions<Document> extends DocumentFormat<Document> {
   readonly path: string
   /** Bytes of it. */
   readonly most: number
+  /** What is thrown at whoever would make it larger than that. */
+  readonly full: () => Error
   readonly write: (document: Document) => string
   /** Others change it as well, under the same lock: takes it, and answers how it is let go of. Without it nobody else does. */
   readonly lock?: () => Promise<() => void>
@@ -60,7 +63,9 @@ export function createDocumentFile<Document>(options: DocumentFileOptions<Docume
     if (before === undefined) throw options.malformed()
     const [after, answer] = await change(before)
     if (after !== before) {
-      await files.writeAtomic(path, options.write(after), { mode: 0o600 })
+      const text = options.write(after)
+      if (new TextEncoder().encode(text).length > options.most) throw options.full() // I5
+      await files.writeAtomic(path, text, { mode: 0o600 })
       known = undefined
     }
     return answer

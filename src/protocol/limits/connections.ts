@@ -20,6 +20,11 @@ export const connectionsLimits = {
     /** Attempts that are remembered. */
     attempts: 64,
     code: 16 * KiB,
+    /** Characters of the code that somebody enters on another device, and of an address a browser is sent to. */
+    userCode: 128,
+    address: 8 * KiB,
+    /** Between two questions whether a device is admitted, in s, whatever the server says. */
+    devicePace: { quickest: 1, usual: 5, slowest: 60 },
     /** One request to an authorization server. */
     request: 15 * SECOND,
     answerBytes: 256 * KiB,

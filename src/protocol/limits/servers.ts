@@ -66,6 +66,10 @@ export const serversLimits = {
     /** Log lines of a server that are told in a minute. */
     logLines: 60,
     authFile: 1 * MiB,
+    /** What is kept about one server of it. */
+    authEntry: 64 * KiB,
+    /** Characters of why an authorization server refuses. */
+    authReason: 500,
     /** How long somebody may take to sign in; each request about it; how long before its end a token is renewed. */
     attemptAge: 10 * MINUTE,
     discovery: 5 * SECOND,

@@ -137,7 +137,8 @@ const PRIVATE = 'https://10.0.0.1/take'
 const METADATA = 'http://169.254.169.254/latest'
 const says = (more: Fields) => (honest: Fields) => ({ ...honest, ...more })
 /** Where it ends: at the `start`, at the `return` before a code is handed out, or at the `exchange`; and why. */
-const ATTACKS: readonly (readonly [string, 'start' | 'return' | 'exchange', string, Twist])[] = [
+type Attack = readonly [string, 'start' | 'return' | 'exchange', string, Twist]
+const ATTACKS: readonly Attack[] = [
   ['a state that was guessed', 'return', 'is not known', { back: says({ state: 'x'.repeat(43) }) }],
   ['a return without a state', 'return', 'lacks the state', { back: says({ state: '' }) }],
   ['the state of another server', 'return', 'is not known', { name: 'other' }],
@@ -183,6 +184,27 @@ const ATTACKS: readonly (readonly [string, 'start' | 'return' | 'exchange', stri
     'exchange',
     '&#60;script&#62;',
     { answer: { '/token': (r) => json(r, { error: 'invalid_grant', error_description: '<script>take()</script>' }, 400) } },
+  ],
+  ...['secret-\r\nx: y', 'secret-\0', 'secret- 1', 'secret-\u2028', `secret-${'x'.repeat(LIMITS.connections.secret)}`].map(
+    (token) =>
+      [
+        `a token that cannot be sent (${JSON.stringify(token).slice(8, 16)})`,
+        'exchange',
+        'cannot be sent to anybody',
+        { answer: { '/token': (r) => json(r, { access_token: token, token_type: 'Bearer' }) } },
+      ] as const satisfies Attack,
+  ),
+  [
+    'a refresh token that cannot be sent',
+    'exchange',
+    'cannot be sent to anybody',
+    { answer: { '/token': (r) => json(r, { access_token: 'secret-1', refresh_token: 'secret-\n', token_type: 'Bearer' }) } },
+  ],
+  [
+    'more than there is room for',
+    'start',
+    'is too much',
+    { metadata: says({ service_documentation: `https://as.example/${'x'.repeat(LIMITS.mcp.authEntry)}` }) },
   ],
 ]
 

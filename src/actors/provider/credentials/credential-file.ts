@@ -1,7 +1,7 @@
 /**
  * The file of credentials (subsystems c.5): `SVC_AGENT_AUTH_PATH`, else `auth.json` in the state directory.
  *
- * A document file as others are (I1 to I4 there); its changes are made under a lock that other processes heed.
+ * A document file as others are (I1 to I5 there); its changes are made under a lock that other processes heed.
  */
 import { dirname, isAbsolute, join } from 'node:path'
 import { SvcError } from '../../../protocol/errors.js'
@@ -41,6 +41,12 @@ export function createCredentialFile(effects: Pick<Effects, 'files' | 'env' | 'p
     most: LIMITS.connections.fileBytes,
     write: writeDocument,
     lock: () => lock(effects, path, `${path}.lock`, LIMITS.connections.lockWait),
+    full: () =>
+      new SvcError(
+        'quota.exceeded',
+        `The credential file ${path} would be larger than ${LIMITS.connections.fileBytes} bytes; remove a connection first.`,
+        { path },
+      ),
     onMalformed: () => log.warn('the credential file cannot be read: no stored credential is used', { path }),
     malformed: () =>
       new SvcError('resource.conflict', `The credential file ${path} is malformed; nothing was changed. Repair it, or move it away.`, {

@@ -3,7 +3,8 @@
  *
  * I1 Authorization servers are asked by the guarded way out: hosts that the installation names, else public addresses, no redirects.
  * I2 PKCE S256, a state and the check of the issuer are part of every sign-in.
- * I3 No message tells a code, a token or what else a server answered beside its reason.
+ * I3 No message tells a code, a token or what else a server answered beside its reason, which is one of those the standards name.
+ * I4 What a server says is judged before it is kept: tokens that can be sent, times that there are, and a pace of asking that is bearable.
  */
 import type * as Library from 'openid-client'
 import { SvcError } from '../../../protocol/errors.js'
@@ -16,6 +17,8 @@ import type { SignInConfig } from '../../../protocol/resource/agent-config.js'
 import { printable } from '../../../protocol/text/visible-text.js'
 import type { Effects } from '../../../ports/effects.js'
 import { readAnswer } from '../../../protocol/text/bounded-answer.js'
+import { isSendable } from '../../../protocol/text/bearer.js'
+import { OAUTH_REASONS } from '../../../protocol/provider/oauth-reasons.js'
 import { checkedAddress, isLoopback } from './settings.js'
 
 export interface Tokens {
@@ -55,6 +58,8 @@ export interface OAuth {
 
 /** The vendor does not take the token any more. */
 export class RefusedRefresh extends Error {}
+
+const { devicePace: DEVICE_PACE } = LIMITS.signIn
 
 type OAuthEffects = Pick<Effects, 'network' | 'clock'>
 
@@ -105,12 +110,17 @@ export function createOAuth(effects: OAuthEffects): OAuth {
       )
       const page = device.verification_uri_complete ?? device.verification_uri
       refuseOddAddress(URL.canParse(page) ? new URL(page) : undefined)
+      if (device.user_code.length > LIMITS.signIn.userCode)
+        throw new SvcError('request.unprocessable', 'The authorization server names a code that nobody can enter.')
+      // I4: the library asks at whatever pace the server names.
+      const { interval = DEVICE_PACE.usual } = device
+      const paced = { ...device, interval: Math.min(Math.max(interval, DEVICE_PACE.quickest), DEVICE_PACE.slowest) }
       return {
         url: page,
         code: printable(device.user_code),
         async tokens(signal) {
           try {
-            return await said(async () => tokensOf(await client.pollDeviceAuthorizationGrant(server, device, {}, { signal }), now()))
+            return await said(async () => tokensOf(await client.pollDeviceAuthorizationGrant(server, paced, {}, { signal }), now()))
           } catch (error) {
             if (reasonOf(error) === 'expired_token') return undefined
             throw error
@@ -213,10 +223,13 @@ function isBodiless(status: number): boolean {
 
 function tokensOf(answer: Library.TokenEndpointResponse & Library.TokenEndpointResponseHelpers, now: number): Tokens {
   const lasts = answer.expiresIn()
+  const { access_token: access, refresh_token: refresh = '' } = answer
+  if (!isSendable(access) || !(refresh === '' || isSendable(refresh)))
+    throw new SvcError('request.unprocessable', 'The authorization server gave a token that cannot be sent to anybody.')
   return {
-    access: answer.access_token,
-    refresh: answer.refresh_token ?? '',
-    expires: lasts === undefined ? 0 : now + lasts * 1000,
+    access,
+    refresh,
+    expires: lasts === undefined ? 0 : Math.min(Math.ceil(now + lasts * 1000), Number.MAX_SAFE_INTEGER),
     accountId: accountOf(answer.claims()),
   }
 }
@@ -225,7 +238,7 @@ function tokensOf(answer: Library.TokenEndpointResponse & Library.TokenEndpointR
 function accountOf(claims: unknown): string | undefined {
   const vendor = isRecord(claims) ? claims['https://api.openai.com/auth'] : undefined
   const id = isRecord(vendor) ? vendor['chatgpt_account_id'] : undefined
-  return typeof id === 'string' && id.length <= LIMITS.connections.label ? id : undefined
+  return typeof id === 'string' && id.length <= LIMITS.connections.label && isSendable(id) ? id : undefined
 }
 
 /** Runs a step of the library; what it rejects with becomes a sentence (I3). */
@@ -245,11 +258,12 @@ class Reason extends Error {}
 function reasonOf(error: unknown): string {
   if (error instanceof SvcError) return error.cause instanceof Reason ? error.cause.message : ''
   const reason: unknown = error instanceof Error ? Reflect.get(error, 'error') : undefined
-  return typeof reason === 'string' && /^[\w.-]{1,64}$/.test(reason) ? reason : ''
+  return typeof reason === 'string' && OAUTH_REASONS.has(reason) ? reason : ''
 }
 
 function whyOf(error: unknown, reason: string): string {
   if (reason !== '') return `refused: ${reason}`
+  if (error instanceof Error && typeof Reflect.get(error, 'error') === 'string') return 'refused, for a reason that no standard names'
   const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined
   const cause = error instanceof Error ? error.cause : undefined
   if (cause instanceof SvcError) return `cannot be used: ${cause.message.replace(/\.$/, '')}`
@@ -259,6 +273,8 @@ function whyOf(error: unknown, reason: string): string {
 
 /** Only what a browser may be sent to. */
 function refuseOddAddress(url: URL | undefined): void {
+  if (url !== undefined && url.href.length > LIMITS.signIn.address)
+    throw new SvcError('request.unprocessable', 'The authorization server names an address that no browser takes.')
   if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname))) return
   throw new SvcError('request.unprocessable', 'The authorization server names an address that is neither https nor on this machine.')
 }

@@ -1,4 +1,4 @@
-/** A merge patch on the text of a configuration file: comments, order and spelling of what it does not touch survive (decision 9). */
+/** A merge patch on the text of a configuration file: comments, order and spelling of what it does not touch survive (choice 9). */
 import { nextTurn } from '../../../kernel/pause.js'
 import { isDeepStrictEqual } from 'node:util'
 import { canonicalKey, isAgentDocumentKey, isEditorGroup } from '../../../protocol/resource/agent-config.js'

@@ -26,7 +26,7 @@ export interface ClaimedRun {
   readonly ceilings: readonly PermissionLayers[]
 }
 
-/** Rules of the run: agent, session, prompt `tools` (decision 6); later ones win (sessions-events §8.4). */
+/** Rules of the run: agent, session, prompt `tools` (choice 6); later ones win (sessions-events §8.4). */
 export function layersOf(
   run: Pick<ClaimedRun, 'session' | 'prompt'>,
   agent: AgentView,

@@ -1,4 +1,4 @@
-/** Whether a language server may start for somebody, and why not (decision 34). */
+/** Whether a language server may start for somebody, and why not (choice 34). */
 import type { NativeHost } from '../../../ports/plugin.js'
 import type { InRun, ProjectProgram } from '../../../ports/programs.js'
 import type { ConfiguredAdapter } from '../configured.js'

@@ -55,7 +55,7 @@ export function createSecrets(): Secrets {
     note(values) {
       for (const value of values) {
         if (value.length < SHORTEST) continue
-        for (const form of [value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)]) remember(form)
+        for (const form of formsOf(value)) remember(form)
       }
     },
     hide,
@@ -70,6 +70,12 @@ export function createSecrets(): Secrets {
       return result
     },
   }
+}
+
+/** As it is, in an address, in a form, and in JSON. */
+function formsOf(value: string): readonly string[] {
+  const form = new URLSearchParams({ '': value }).toString().slice(1)
+  return [value, encodeURIComponent(value), form, JSON.stringify(value).slice(1, -1)]
 }
 
 type Effects = NativeHost['effects']

@@ -1,8 +1,9 @@
 /**
  * The file `mcp-auth.json` of the state directory: who is signed in to which server (subsystems f.5).
  *
- * A document file as others are (I1 to I4 there). A second server cannot be on the same data, so nobody else changes it.
+ * A document file as others are (I1 to I5 there). A second server cannot be on the same data, so nobody else changes it.
  * What is stored for a server counts for its address only: under another one there is nothing.
+ * No server takes more of it than its share.
  */
 import * as z from 'zod'
 import type { NativeHost } from '../../../ports/plugin.js'
@@ -65,6 +66,7 @@ export function createCredentials({ files, paths, log }: Pick<NativeHost['effect
     path,
     most: LIMITS.mcp.authFile,
     write: (document) => `${JSON.stringify(document, null, 2)}\n`,
+    full: () => new SvcError('quota.exceeded', `The file ${path} has no room for another sign-in; sign out of a server first.`, { path }),
     onMalformed: () => log.warn('the file of MCP credentials cannot be read: nobody is signed in', { path }),
     malformed: () =>
       new SvcError('resource.conflict', `The file ${path} is malformed; nothing was changed. Repair it, or move it away.`, { path }),
@@ -79,6 +81,8 @@ export function createCredentials({ files, paths, log }: Pick<NativeHost['effect
     change: (server, url, change) =>
       file.change((document) => {
         const after = change(entryOf(document, server, url) ?? { serverUrl: url })
+        if (after !== undefined && bytesOf(after) > LIMITS.mcp.authEntry)
+          throw new SvcError('request.unprocessable', `What is to be kept about the sign-in to "${server}" is too much.`, { server })
         const { [server]: _, ...others } = document
         return [after === undefined ? others : { ...others, [server]: after }, after]
       }),
@@ -88,4 +92,8 @@ export function createCredentials({ files, paths, log }: Pick<NativeHost['effect
 function entryOf(document: Document | undefined, server: string, url: string): ServerCredentials | undefined {
   const found = document !== undefined && Object.hasOwn(document, server) ? document[server] : undefined
   return found?.serverUrl === url ? found : undefined
+}
+
+function bytesOf(entry: ServerCredentials): number {
+  return new TextEncoder().encode(JSON.stringify(entry)).length
 }

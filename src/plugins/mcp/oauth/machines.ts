@@ -11,6 +11,7 @@ import { LIMITS } from '../../../protocol/limits.js'
 import { createLru } from '../../../kernel/lru.js'
 import type { McpMachineClient } from '../../../protocol/mcp/mcp-config.js'
 import type { Authorization, Library } from '../link/session.js'
+import { storedTokens } from './provider.js'
 
 interface MachinePlace {
   readonly server: string
@@ -45,7 +46,8 @@ export function createMachines({ clock }: Pick<NativeHost['effects'], 'clock'>, 
       await auth(provider, { serverUrl: url, fetchFn: fetch, ...(scope !== undefined && { scope }) })
       const tokens = provider.tokens()
       if (tokens === undefined) throw new Error('its authorization server gave no token')
-      const { access_token: token, expires_in: seconds } = tokens
+      const { accessToken: token } = storedTokens(tokens, clock.now())
+      const { expires_in: seconds } = tokens
       return { token, until: seconds === undefined ? undefined : clock.now() + seconds * 1000 - LIMITS.mcp.tokenSkew }
     } catch (error) {
       const message = `No token for the server "${server}": ${toFailure(error).message}`

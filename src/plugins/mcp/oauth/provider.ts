@@ -1,5 +1,6 @@
 /** What the library asks of us while somebody signs in to a server: it does the protocol, this keeps what it is to keep. */
 import type { OAuthClientProvider, OAuthDiscoveryState, StoredOAuthTokens } from '@modelcontextprotocol/client'
+import { isSendable } from '../../../protocol/text/bearer.js'
 import type { McpOAuthConfig } from '../../../protocol/mcp/mcp-config.js'
 import type { ServerCredentials, Tokens } from './credentials.js'
 
@@ -108,6 +109,8 @@ export function storedTokens(tokens: StoredOAuthTokens, now: number, before?: To
     scope,
     issuer,
   } = tokens
+  if (!isSendable(accessToken) || (refreshToken !== undefined && !isSendable(refreshToken)))
+    throw new Error('its authorization server gave a token that cannot be sent to anybody')
   return {
     accessToken,
     tokenType,

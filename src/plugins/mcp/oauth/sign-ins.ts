@@ -11,10 +11,11 @@ import type { FetchLike } from '@modelcontextprotocol/client'
 import type { NativeHost } from '../../../ports/plugin.js'
 import { SvcError, toFailure } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
+import { isSendable } from '../../../protocol/text/bearer.js'
 import { machineOf, type McpOAuthConfig, type McpRemote } from '../../../protocol/mcp/mcp-config.js'
-import { timeLimit } from '../../../kernel/patience.js'
 import { createGuardedHttp } from '../link/guarded-http.js'
 import type { Authorization, Library } from '../link/session.js'
+import { boundedAsking } from './asking.js'
 import type { Credentials, ServerCredentials, Tokens } from './credentials.js'
 import { createMachines } from './machines.js'
 import { revokeTokens } from './revocation.js'
@@ -75,20 +76,11 @@ export function createSignIns({ effects, credentials, baseUrl }: SignInDeps): Si
     oauthOf(place).redirectUri ?? `${baseUrl()}/v2/plugins/dev.svc.mcp/${encodeURIComponent(place.server)}/auth/callback`
 
   /** I4 */
-  function fetchFor({ config }: SignInPlace): FetchLike {
-    const fetch = createGuardedHttp(effects, config)
-    return async (address, init = {}) => {
-      const late = timeLimit(clock, LIMITS.mcp.discovery, 'it took too long')
-      try {
-        return await fetch(address, { ...init, signal: init.signal ? AbortSignal.any([init.signal, late.signal]) : late.signal })
-      } finally {
-        late.clear()
-      }
-    }
-  }
+  const fetchFor = ({ config }: SignInPlace): FetchLike => boundedAsking(effects, createGuardedHttp(effects, config))
 
   async function tokensOf({ server, config }: SignInPlace): Promise<Tokens | undefined> {
-    return (await credentials.get(server, config.url))?.tokens
+    const tokens = (await credentials.get(server, config.url))?.tokens
+    return tokens !== undefined && isSendable(tokens.accessToken) ? tokens : undefined
   }
 
   const isDue = ({ expiresAt }: Tokens) => expiresAt !== undefined && expiresAt * 1000 - LIMITS.mcp.tokenSkew <= clock.now()

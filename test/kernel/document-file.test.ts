@@ -32,6 +32,7 @@ function opened(text?: string, locks?: string[]) {
     }),
     onMalformed: () => void told.malformed++,
     malformed: () => new Error('malformed'),
+    full: () => new Error('full'),
   })
   return { document, file, told, put }
 }
@@ -76,5 +77,16 @@ describe('a file that holds a document', () => {
     expect([await document.read(), await document.read(), told.malformed]).toEqual([undefined, undefined, 1])
     await expect(document.change(add('a'))).rejects.toThrow(/^malformed$/)
     expect(file.text).toBe(text)
+  })
+
+  it('never grows beyond what is read of it, and what is in it stays', async () => {
+    const { document, file } = opened()
+    const most = 'é'.repeat(498)
+    await document.change(add(most))
+    expect(new TextEncoder().encode(file.text).length).toBe(1000)
+    await expect(document.change(add('b'))).rejects.toThrow('full')
+    expect(await document.read()).toEqual([most])
+    await document.change(() => [['b'], undefined])
+    expect(file.text).toBe('["b"]')
   })
 })

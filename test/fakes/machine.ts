@@ -2,13 +2,30 @@
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
+/** README.md names each, and what browsers and sandboxes need besides. */
+export const PROGRAMS = [
+  'bash',
+  'clangd',
+  'curl',
+  'fish',
+  'groff',
+  'openssl',
+  'perl',
+  'python3',
+  'rustfmt',
+  'sqlite3',
+  'timeout',
+  'zsh',
+] as const
+export type Program = (typeof PROGRAMS)[number]
+
 /** The end of a title: empty where all of these programs are in PATH, else the reason why the tests are skipped. */
-export function lacking(...programs: readonly string[]): string {
+export function lacking(...programs: readonly Program[]): string {
   const missing = programs.filter((program) => !isInstalled(program))
   return missing.length === 0 ? '' : ` (skipped: not installed: ${missing.join(', ')})`
 }
 
-export function isInstalled(program: string): boolean {
+export function isInstalled(program: Program): boolean {
   return (process.env['PATH'] ?? '').split(delimiter).some((directory) => {
     try {
       accessSync(join(directory, program), constants.X_OK)

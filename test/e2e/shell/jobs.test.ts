@@ -4,11 +4,13 @@ import type { Message } from '../../../src/protocol/message/message.js'
 import type { SessionPage, SessionRuntimeSnapshot } from '../../../src/protocol/session/session.js'
 import type { SubagentTask } from '../../../src/protocol/session/subagent.js'
 import { finish, type ModelServer, type ModelServerRequest, reply, startModelServer, text, toolCall } from '../../fixtures/model-server.js'
-import { whyNoBubblewrap } from '../server/bubblewrap.js'
+import { lackingSandbox } from '../server/bubblewrap.js'
 import { makePlace, withModel } from '../server/place.js'
 import { mentioning, untilNone } from '../server/processes.js'
 import { openScene, type Scene, type Server } from '../server/server.js'
 import type { AnyEvent, Stream } from '../server/stream.js'
+
+const NO_SANDBOX = lackingSandbox()
 
 let scene: Scene
 let model: ModelServer
@@ -164,7 +166,7 @@ test('twenty delegations leave no session, process, request or status: one branc
   )
 })
 
-test.skipIf(whyNoBubblewrap() !== undefined)('the sandbox is a tool where there is one, whatever the configuration says', async () => {
+test.skipIf(NO_SANDBOX !== '')(`the sandbox is a tool where there is one, whatever the configuration says${NO_SANDBOX}`, async () => {
   const { id } = await server.createSession()
   const from = stream.events.length
   const outside = `${scene.place.root}/outside`

@@ -11,12 +11,12 @@ import { afterEach, describe, expect, test } from 'vitest'
 import type { LspStatus } from '../../../src/protocol/lsp/lsp.js'
 import type { McpCatalogEntry } from '../../../src/protocol/mcp/mcp.js'
 import { finish, type ModelServer, reply, startModelServer, text, toolCall } from '../../fixtures/model-server.js'
-import { whyNoBubblewrap } from '../server/bubblewrap.js'
+import { lackingSandbox } from '../server/bubblewrap.js'
 import { makePlace, withModel } from '../server/place.js'
 import { openScene, PROGRAM, type Scene } from '../server/server.js'
 import { toolParts } from '../server/transcript.js'
 
-const NO_SANDBOX = whyNoBubblewrap()
+const NO_SANDBOX = lackingSandbox()
 const LSP = '/v2/plugins/dev.svc.lsp'
 const MCP = '/v2/plugins/dev.svc.mcp'
 const SCRIPTED = fileURLToPath(new URL('../../fixtures/lsp-scripted.mjs', import.meta.url))
@@ -148,8 +148,8 @@ describe('a language server', () => {
     expect(existsSync(mark)).toBe(true) // The installation itself stands for it.
   })
 
-  test.skipIf(NO_SANDBOX !== undefined)(
-    'starts in the sandbox where that is on, and there for nobody whose rules deny its line',
+  test.skipIf(NO_SANDBOX !== '')(
+    `starts in the sandbox where that is on, and there for nobody whose rules deny its line${NO_SANDBOX}`,
     async () => {
       const marks = join(process.cwd(), 'none')
       const denied = await start({ permission: { '*': 'allow', sandbox: 'on', bash: 'deny' }, lsp: { typescript: {} } }, [

@@ -4,8 +4,10 @@ import { dirname, join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { createNodeProcesses } from '../../../src/platform/node/process/processes.js'
 import type { NativeHost } from '../../../src/ports/plugin.js'
+import { lacking } from '../../fakes/machine.js'
 import { createWorkspace, type Workspace } from './fixture.js'
 
+const NO_RUSTFMT = lacking('rustfmt')
 const BIN = resolve('node_modules/.bin')
 const content = (workspace: Workspace, name: string) => readFileSync(workspace.path(name), 'utf8')
 
@@ -45,22 +47,19 @@ test('Biome formats the files of a patch, those of others stay', async () => {
   expect(result.metadata).toMatchObject({ formatted: ['src/a.ts'] })
 })
 
-test.skipIf(!existsSync(`${process.env['HOME'] ?? ''}/.cargo/bin/rustfmt`))(
-  'rustfmt formats one file in the edition of its crate',
-  async () => {
-    const { HOME = '', PATH = '' } = process.env
-    const { workspace, warnings } = formatting({ rustfmt: { environment: { HOME, PATH } } })
-    workspace.put('Cargo.toml', '[package]\nname = "x"\nedition = "2024"\n')
-    workspace.put('src/inner.rs', 'fn   other( ) {}\n')
-    const result = await workspace.tool('write').run({ filePath: 'src/main.rs', content: 'mod inner;\nasync fn  main( ){ }\n' })
-    expect(warnings()).toEqual([])
-    expect(result.metadata).toMatchObject({ formatted: ['src/main.rs'] })
-    expect([content(workspace, 'src/main.rs'), content(workspace, 'src/inner.rs')]).toEqual([
-      'mod inner;\nasync fn main() {}\n',
-      'fn   other( ) {}\n',
-    ])
-  },
-)
+test.skipIf(NO_RUSTFMT !== '')(`rustfmt formats one file in the edition of its crate${NO_RUSTFMT}`, async () => {
+  const { HOME = '', PATH = '' } = process.env
+  const { workspace, warnings } = formatting({ rustfmt: { environment: { HOME, PATH } } })
+  workspace.put('Cargo.toml', '[package]\nname = "x"\nedition = "2024"\n')
+  workspace.put('src/inner.rs', 'fn   other( ) {}\n')
+  const result = await workspace.tool('write').run({ filePath: 'src/main.rs', content: 'mod inner;\nasync fn  main( ){ }\n' })
+  expect(warnings()).toEqual([])
+  expect(result.metadata).toMatchObject({ formatted: ['src/main.rs'] })
+  expect([content(workspace, 'src/main.rs'), content(workspace, 'src/inner.rs')]).toEqual([
+    'mod inner;\nasync fn main() {}\n',
+    'fn   other( ) {}\n',
+  ])
+})
 
 test('formatters of the configuration run in order with their environment', async () => {
   const { workspace } = formatting({

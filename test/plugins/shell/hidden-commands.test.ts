@@ -2,10 +2,11 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { lacking } from '../../fakes/machine.js'
 import { createShellWorkspace } from './fixture.js'
 
 const workspace = createShellWorkspace()
-const BASH = ['/usr/bin/bash', '/bin/bash', '/usr/local/bin/bash'].find((path) => existsSync(path))
+const NO_BASH = lacking('bash')
 
 /** Ways to start `rm` that bash carries out; each must list `rm` or need an explicit answer. */
 const HIDDEN: readonly (readonly [name: string, command: string])[] = [
@@ -162,17 +163,17 @@ describe('a hidden command', () => {
     expect(reasons.length > 0 || segments.some(({ text }) => text === 'rm' || text.startsWith('rm '))).toBe(true)
   })
 
-  it.skipIf(BASH === undefined).each(HIDDEN)('in %s really runs', (_, command) => {
+  it.skipIf(NO_BASH !== '').each(HIDDEN)(`in %s really runs${NO_BASH}`, (_, command) => {
     expect(startsRm(command)).toBe(true)
   })
 
-  it.skipIf(BASH === undefined).each([
+  it.skipIf(NO_BASH !== '').each([
     ['single quotes', "echo '$(rm x)'"],
     ['an inert here-document', "cat <<'EOF'\n$(rm x)\nEOF"],
     ['a comment', 'true # ; rm x'],
     ['an escaped substitution', 'echo \\$\\(rm x\\)'],
     ['an argument', 'echo rm x'],
-  ])('is not claimed where there is none: %s', async (_, command) => {
+  ])(`is not claimed where there is none: %s${NO_BASH}`, async (_, command) => {
     expect(startsRm(command)).toBe(false)
     const { segments, reasons } = await workspace.scan(command)
     expect({ reasons, rm: segments.filter(({ program }) => program === 'rm') }).toEqual({ reasons: [], rm: [] })
@@ -191,6 +192,6 @@ function startsRm(command: string): boolean {
     if (path !== undefined) symlinkSync(path, join(root, 'bin', name))
   }
   const env = { PATH: join(root, 'bin') }
-  spawnSync(BASH ?? 'bash', ['-c', command], { cwd: root, env, input: '', timeout: 5000, stdio: ['pipe', 'ignore', 'ignore'] })
+  spawnSync('bash', ['-c', command], { cwd: root, env, input: '', timeout: 5000, stdio: ['pipe', 'ignore', 'ignore'] })
   return existsSync(join(root, 'mark'))
 }

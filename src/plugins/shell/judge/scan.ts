@@ -43,6 +43,8 @@ export interface ShellScanner {
 const MAX_DEPTH = 8
 /** Time for one line in all, files looked at included. */
 const MAX_MS = 2000
+/** What counts of the time between two looks at the clock: more of it is the grammar that loads, or a machine that is busy elsewhere. */
+const MOST_AT_ONCE = 100
 
 /** Makes a scanner; the grammar is loaded at the first scan. `monotonic` is a clock in ms. */
 export function createShellScanner(grammar: ShellGrammar, monotonic: () => number): ShellScanner {
@@ -50,8 +52,7 @@ export function createShellScanner(grammar: ShellGrammar, monotonic: () => numbe
   const parser = createShellParser(grammar, monotonic, pause)
   return {
     async scan(command, { directory, ...place }) {
-      const deadline = monotonic() + MAX_MS
-      const findings = createFindings({ ...place, parser, isLate: () => monotonic() > deadline, pause }, directory)
+      const findings = createFindings({ ...place, parser, isLate: createAllowance(monotonic), pause }, directory)
       await scanText(findings, command, TOP)
       if (findings.evaluates && findings.evaluable) addReason(findings, 'quoted text may be evaluated as a command')
       if (findings.dropsWords && findings.mayLoseWords)
@@ -69,6 +70,18 @@ export function createShellScanner(grammar: ShellGrammar, monotonic: () => numbe
         reasons: [...findings.reasons],
       }
     },
+  }
+}
+
+/** Whether the time of a line is used up. */
+function createAllowance(monotonic: () => number): () => boolean {
+  let left = MAX_MS
+  let before = monotonic()
+  return () => {
+    const now = monotonic()
+    left -= Math.min(now - before, MOST_AT_ONCE)
+    before = now
+    return left < 0
   }
 }
 

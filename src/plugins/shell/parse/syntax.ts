@@ -43,6 +43,7 @@ const AT_ONCE = 2048
  * I1 Every text is parsed by a parser of its own: the grammar's scanner keeps state, and how one command is
  *    read must never depend on another.
  * I2 A long text is parsed in slices of time: a parser that was stopped goes on where it was, with the same outcome.
+ * I3 A slice that took longer was interrupted: a text is not refused because a machine is busy elsewhere.
  */
 export function createShellParser(grammar: ShellGrammar, monotonic: () => number, pause: Pause): ShellParser {
   let loading: Promise<() => Parser> | undefined
@@ -95,7 +96,7 @@ async function parseInSlices(parser: Parser, source: string, { monotonic, pause 
     const began = monotonic()
     const tree = parser.parse(source, null, { progressCallback: () => monotonic() - began > SLICE_MS })
     if (tree !== null) return tree
-    spent += monotonic() - began
+    spent += Math.min(monotonic() - began, SLICE_MS) // I3
     await pause()
   }
   return null

@@ -46,7 +46,7 @@ export default defineConfig({
     hookTimeout: 3 * PATIENCE,
     expect: { poll: { timeout: PATIENCE } },
     // One pool for all projects. Many tests wait for processes: more workers than the cores of a small machine are busy.
-    maxWorkers: Number(process.env['SVC_TEST_WORKERS'] ?? Math.max(3, availableParallelism())),
+    maxWorkers: Number(process.env['SVC_TEST_WORKERS'] ?? Math.max(4, availableParallelism())),
     sequence: { sequencer: ProgramFirst },
     projects: [
       {

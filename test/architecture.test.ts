@@ -71,8 +71,6 @@ test('no test asserts how long something took: a machine may be busy', () => {
     'campaigns/goal-kills/goal-kills.test.ts',
     // Asks until an answer is right.
     'e2e/plugin/contributions.test.ts',
-    // At least: a wait that is not cut short.
-    'programs/sandbox/time-budgets.test.ts',
   ])
 })
 

@@ -22,12 +22,15 @@ const BARE = /^import\s*(['"])([^'"]+)\1/gm
 const MADE = /\bRegExp\([^\n]*,\s*['"`]([a-z]*)['"`]\s*,?\s*\)/g
 const DYNAMIC = /\bimport\(\s*(['"])([^'"]+)\1\s*\)/g
 
-/** Every file of `src`. */
-export function sources(): SourceFile[] {
+let all: readonly SourceFile[] | undefined
+
+/** Every file of `src`, read once. */
+export function sources(): readonly SourceFile[] {
   const root = new URL('../../src/', import.meta.url)
-  return readdirSync(root, { recursive: true, encoding: 'utf8' })
+  all ??= readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => ({ path: `src/${name}`, text: readFileSync(new URL(name, root), 'utf8') }))
+  return all
 }
 
 /** Every import and re-export of a file. */

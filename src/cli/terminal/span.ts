@@ -12,9 +12,11 @@ export type Line = readonly Span[]
 
 export const span = (text: string, ...styles: readonly Style[]): Span => (styles.length === 0 ? { text } : { text, styles })
 
+const PLAIN = /^[ -~]*$/
+
 /** Columns that a terminal gives it. */
 export function widthOf(text: string): number {
-  return stringWidth(text)
+  return PLAIN.test(text) ? text.length : stringWidth(text)
 }
 
 /** Lines of at most `width` columns, broken at spaces where there are some; those after the first begin with `indent` spaces. */

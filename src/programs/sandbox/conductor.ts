@@ -18,6 +18,8 @@ type Call = Extract<Inbound, { type: 'call' }>
 
 export interface ConductorDeps {
   readonly pluginId: string
+  /** How long a callback may last, ms. */
+  readonly callback: number
   readonly streams: Streams
   readonly pacer: Pick<Pacer, 'waiting'>
   write(frame: string): void
@@ -47,10 +49,10 @@ export interface Conductor {
   owner(): string
 }
 
-const { load, callback, watchdogGrace, queue: most, heapBytes } = LIMITS.lua
+const { load, watchdogGrace, queue: most, heapBytes } = LIMITS.lua
 
 export function createConductor(deps: ConductorDeps): Conductor {
-  const { pluginId, streams, pacer, write, post, stop, after, flowing, leave } = deps
+  const { pluginId, callback, streams, pacer, write, post, stop, after, flowing, leave } = deps
   let queue: Call[] = []
   let queued = 0
   let running: { readonly call: Call; readonly cancelled: boolean; disarm(): void } | undefined

@@ -13,10 +13,10 @@ export interface LuaPackage {
   readonly entrypoint: string
 }
 
-/** From `--manifest <path>`; a sentence when there is no Lua package. */
+/** From `--manifest <path>`, which comes first; a sentence when there is no Lua package. */
 export function readPackage(args: readonly string[]): LuaPackage | string {
   const [option, path] = args
-  if (option !== '--manifest' || path === undefined || args.length !== 2) return 'usage: lua-sandbox --manifest <path of svc-plugin.json>'
+  if (option !== '--manifest' || path === undefined) return 'usage: lua-sandbox --manifest <path of svc-plugin.json>'
   try {
     return packageAt(path)
   } catch (error) {

@@ -11,6 +11,7 @@ import { createPacer } from './pacer.js'
 import { createSignals } from './signals.js'
 import { createStreams } from './streams.js'
 import type { ThreadData, ThreadMessage } from './thread-messages.js'
+import { readTimes } from './times.js'
 
 /** Megabytes of the script's thread: the backstop behind its own count of memory. */
 const THREAD_LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 4, stackSizeMb: 4 }
@@ -26,9 +27,10 @@ if (typeof pack === 'string') {
   process.exit(1)
 }
 
+const times = readTimes(process.argv.slice(2))
 const signals = createSignals()
 const { port1: answers, port2: script } = new MessageChannel()
-const data: ThreadData = { signals: signals.buffer, answers: script, root: pack.root, entrypoint: pack.entrypoint }
+const data: ThreadData = { signals: signals.buffer, answers: script, root: pack.root, entrypoint: pack.entrypoint, times }
 const thread = new Worker(new URL('./lua-sandbox-vm.cjs', import.meta.url), {
   workerData: data,
   transferList: [script],
@@ -46,6 +48,7 @@ const pacer = createPacer({
 })
 const conductor = createConductor({
   pluginId: pack.pluginId,
+  callback: times.callback,
   streams: createStreams(() => conductor.owner(), pacer),
   pacer,
   write,

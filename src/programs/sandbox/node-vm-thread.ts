@@ -20,7 +20,7 @@ import { createVm } from './lua/vm.js'
 
 const port = parentPort
 if (port === null) throw new Error('This file is a thread of the sandbox program.')
-const { signals: buffer, answers, root, entrypoint } = workerData as ThreadData
+const { signals: buffer, answers, root, entrypoint, times } = workerData as ThreadData
 const send = (message: ThreadMessage): void => port.postMessage(message)
 
 setFlagsFromString('--expose-gc')
@@ -41,12 +41,13 @@ const memory = {
 const signals = createSignals(buffer)
 let owner = '{}'
 collect({ type: 'minor' })
-const budget = createBudget(signals, memory, memory.used())
+const budget = createBudget(signals, memory, { baseline: memory.used(), callback: times.callback })
 chargeBytesTo(budget.charge)
 const printer = createPrinter((line) => send({ type: 'print', line }))
 const callHost = createHostCalls({
   signals,
   budget,
+  patience: times.hostCall,
   now: () => performance.now(),
   send: (id, frame) => send({ type: 'request', id, frame }),
   take: () => receiveMessageOnPort(answers)?.message as AnswerMessage | undefined,

@@ -1,5 +1,6 @@
 /** What the two threads say to each other. */
 import type { MessagePort } from 'node:worker_threads'
+import type { Times } from './times.js'
 
 /** To the thread of the script. */
 export interface CallMessage {
@@ -37,4 +38,5 @@ export interface ThreadData {
   /** Canonical root of the package, and its entrypoint relative to it. */
   readonly root: string
   readonly entrypoint: string
+  readonly times: Times
 }

@@ -37,7 +37,7 @@ const isServed = ({ result, error }: Reply): boolean =>
 
 describe('a script that tries to', () => {
   it.each(names.map((name) => ({ name, ...attack(name) })))('$tries ($name)', async (script) => {
-    const sandbox = await startSandbox(luaPackage({ 'main.lua': script.text }), { onRequest: () => 'answer' })
+    const sandbox = await startSandbox(luaPackage({ 'main.lua': script.text }), { onRequest: () => 'answer', watched: true })
     await sandbox.frame(({ method }) => method === 'runner.ready')
     const loaded = await sandbox.initialize()
     const reply = script.verdict === 'load' ? loaded : await sandbox.tool('attack')

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ConfigValidation } from '../../../src/protocol/resource/config.js'
 import type { Message } from '../../../src/protocol/message/message.js'
 import { finish, type ModelServer, reply, startModelServer, text } from '../../fixtures/model-server.js'
@@ -15,7 +15,8 @@ let server: Server
 let sessionId: string
 let other: string
 
-beforeEach(async () => {
+// One server for all: what is mistaken changes nothing, and what is said last breaks the configuration.
+beforeAll(async () => {
   model = await startModelServer(() => reply(text('an answer'), finish('stop')))
   scene = openScene(makePlace())
   scene.place.configure(withModel(model.url))
@@ -25,7 +26,7 @@ beforeEach(async () => {
   await server.prompt(sessionId, { prompt: 'hello', messageId: 'msg_known' })
   await server.call('POST', `/v2/sessions/${sessionId}/wait`)
 })
-afterEach(async () => {
+afterAll(async () => {
   await scene.close()
   await model.close()
 })

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Message } from '../../../src/protocol/message/message.js'
 import {
   bytes,
@@ -54,7 +54,8 @@ let model: ModelServer
 let server: Server
 let stream: Stream
 
-beforeEach(async () => {
+// One server for all: no two tests send the same prompt.
+beforeAll(async () => {
   const attempts = new Map<string, number>()
   model = await startModelServer((request) => {
     const prompt = promptOf(request)
@@ -67,7 +68,7 @@ beforeEach(async () => {
   server = await scene.start()
   stream = await server.stream({ tail: true })
 })
-afterEach(async () => {
+afterAll(async () => {
   await scene.close()
   await model.close()
 })

@@ -1,5 +1,5 @@
 // Holds sessions-events §6, §6.6.
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Session } from '../../../src/protocol/session/session.js'
 import {
   createGate,
@@ -22,6 +22,8 @@ import { rebuild, textOf, unfinished } from '../server/transcript.js'
 
 let scene: Scene
 let model: ModelServer
+/** Every conversation is one of its own on the same server, which the last test kills. */
+let shared: Server
 /** Tokens the model takes; what it is told of them is `CONFIGURED`. */
 let window: number
 /** What the next summary does after its first words. */
@@ -51,16 +53,19 @@ const WORDS = ['heron', 'otter', 'maple', 'comet', 'ember']
 const factOf = (turn: number) => `fact-${turn}-${WORDS[turn % WORDS.length]}`
 const turnText = (turn: number, words = 400) => `Remember ${factOf(turn)}. ${'The water was low and clear. '.repeat(words / 6)}`
 
-beforeEach(async () => {
+beforeEach(() => {
   window = CONFIGURED.context
   summarising = undefined
+})
+beforeAll(async () => {
   model = await startModelServer(answer)
   scene = openScene(makePlace())
   const config = withModel(model.url) as { provider: { test: { models: { scripted: { limit: object } } } } }
   config.provider.test.models.scripted.limit = CONFIGURED
   scene.place.configure(config)
+  shared = await scene.start()
 })
-afterEach(async () => {
+afterAll(async () => {
   await scene.close()
   await model.close()
 })
@@ -71,7 +76,7 @@ async function ask(server: Server, sessionId: string, prompt: string): Promise<v
 }
 
 async function begin(turns: number, words?: number): Promise<{ server: Server; stream: Stream; sessionId: string }> {
-  const server = await scene.start()
+  const server = shared
   const stream = await server.stream({ tail: true })
   const { id: sessionId } = await server.createSession()
   for (let turn = 0; turn < turns; turn++) await ask(server, sessionId, turnText(turn, words))

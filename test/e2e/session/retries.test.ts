@@ -1,15 +1,15 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makePlace } from '../server/place.js'
 import { openScene, type Scene, type Server } from '../server/server.js'
 import { rebuild, textOf, unfinished } from '../server/transcript.js'
 
 let scene: Scene
 let server: Server
-beforeEach(async () => {
+beforeAll(async () => {
   scene = openScene(makePlace())
   server = await scene.start()
 })
-afterEach(() => scene.close())
+afterAll(() => scene.close())
 
 const script = (...steps: object[]) => `\`\`\`svc-script\n${JSON.stringify(steps)}\n\`\`\``
 const busy = (retryAfterMs: number) => ({ error: { message: 'busy', status: 529, retryable: true, times: 1, retryAfterMs } })

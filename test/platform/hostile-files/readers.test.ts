@@ -216,7 +216,7 @@ describe('the meter', () => {
   const text = numbered((index) => `${index}`)
 
   test('notices a reader whose work grows with the square of its text', () => {
-    expect(faultsOf(64 * KiB, (size) => quadratic(text(size)))).toContainEqual(expect.stringMatching(/for one that is twice as long$/))
+    expect(faultsOf(16 * KiB, (size) => quadratic(text(size)))).toContainEqual(expect.stringMatching(/for one that is twice as long$/))
   })
 
   test('notices a reader that pays nothing, and one that pays for everything together', () => {
@@ -225,8 +225,8 @@ describe('the meter', () => {
   })
 
   test('counts the turns that others get', async () => {
-    const paying = await turnsDuring(() => beginWork(Number.POSITIVE_INFINITY).read(quadratic(text(64 * KiB))))
-    const silent = await turnsDuring(async () => costOf(quadratic(text(64 * KiB))).paid)
+    const paying = await turnsDuring(() => beginWork(Number.POSITIVE_INFINITY).read(quadratic(text(16 * KiB))))
+    const silent = await turnsDuring(async () => costOf(quadratic(text(16 * KiB))).paid)
     expect(paying.turns).toBeGreaterThan(Number(silent.outcome) / SLICE / 2)
     expect(silent.turns).toBeLessThanOrEqual(1)
   })

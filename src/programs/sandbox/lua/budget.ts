@@ -38,7 +38,7 @@ export interface Budget {
   trip(excess: Excess): never
 }
 
-const { heapBytes, instructions: allowed, callback, load } = LIMITS.lua
+const { heapBytes, instructions: allowed, load } = LIMITS.lua
 /** Cost of a buffer besides its bytes. */
 const BUFFER = 64
 /** Bytes of new buffers, and instructions, after which memory is looked at. */
@@ -47,8 +47,14 @@ const LOOK_AFTER = 10 * LIMITS.lua.instructionStep
 /** Bytes that may come on top of what survived a collection before the next one. */
 const ROOM = heapBytes / 4
 
-/** `baseline`: bytes the thread held before it had a script. */
-export function createBudget(signals: Pick<Signals, 'stop'>, memory: Memory, baseline: number): Budget {
+interface BudgetOptions {
+  /** Bytes the thread held before it had a script. */
+  readonly baseline: number
+  /** How long a callback may last, ms: said when it has. */
+  readonly callback: number
+}
+
+export function createBudget(signals: Pick<Signals, 'stop'>, memory: Memory, { baseline, callback }: BudgetOptions): Budget {
   let phase: Phase = 'entrypoint'
   let tripped: Trip | undefined
   let spent = 0
@@ -57,7 +63,7 @@ export function createBudget(signals: Pick<Signals, 'stop'>, memory: Memory, bas
   let tolerated = heapBytes
 
   function trip(excess: Excess): never {
-    tripped ??= { excess, error: new Error(sentence(excess, phase)) }
+    tripped ??= { excess, error: new Error(sentence(excess, phase, phase === 'callback' ? callback : load)) }
     throw tripped.error
   }
 
@@ -104,14 +110,14 @@ export function createBudget(signals: Pick<Signals, 'stop'>, memory: Memory, bas
   }
 }
 
-function sentence(excess: Excess, phase: Phase): string {
+function sentence(excess: Excess, phase: Phase, ms: number): string {
   switch (excess) {
     case 'cancelled':
       return 'callback cancelled'
     case 'instructions':
       return `the ${phase} used its budget of ${allowed} instructions`
     case 'time':
-      return `the ${phase} used its time budget of ${phase === 'callback' ? callback : load} ms`
+      return `the ${phase} used its time budget of ${ms} ms`
     case 'memory':
       return `the script used its ${heapBytes} bytes of memory`
     case 'fault':

@@ -9,6 +9,8 @@ import type { AnswerMessage } from '../thread-messages.js'
 export interface HostCallDeps {
   readonly signals: Signals
   readonly budget: Pick<Budget, 'check'>
+  /** How long an answer is waited for, ms. */
+  readonly patience: number
   /** Milliseconds of a clock that never goes back. */
   now(): number
   send(id: number, frame: string): void
@@ -18,11 +20,11 @@ export interface HostCallDeps {
   owner(): string
 }
 
-export function createHostCalls({ signals, budget, now, send, take, owner }: HostCallDeps): CallHost {
+export function createHostCalls({ signals, budget, patience, now, send, take, owner }: HostCallDeps): CallHost {
   let last = 0
 
   function answerTo(id: number): string {
-    const deadline = now() + LIMITS.lua.hostCall
+    const deadline = now() + patience
     for (;;) {
       const { rung } = signals
       for (let answer = take(); answer !== undefined; answer = take()) if (answer.id === id) return answer.line

@@ -1,7 +1,7 @@
 /** Programs and files that were built beside this program: what plugins are run with, the reader of web pages, the documents. */
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { PluginPrograms } from '../actors/plugin/plugin-system.js'
+import type { PluginPrograms } from '../actors/plugin/start-plans.js'
 import type { ReaderProgram } from '../plugins/web/reading.js'
 
 /** This file is part of the entry or of a chunk one folder below it. */

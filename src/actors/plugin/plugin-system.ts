@@ -5,11 +5,9 @@
  * I1 A plugin degrades alone: nothing here rejects because of one of them.
  * I2 Whoever asks for a view waits for plugins that never ran, at most for `initialize` and a little more.
  */
-import { fromPromise, type InspectionEvent } from 'xstate'
-import { intersectCapabilities } from '../../machines/plugin/capability.js'
-import { packageMachine } from '../../machines/plugin/package.machine.js'
+import type { InspectionEvent } from 'xstate'
 import { LIMITS } from '../../protocol/limits.js'
-import { HOST_CAPABILITIES, type PackageLifecycleInfo } from '../../protocol/plugin/plugin.js'
+import type { PackageLifecycleInfo } from '../../protocol/plugin/plugin.js'
 import type { Capability } from '../../protocol/system/system.js'
 import type { InspectedLines, InspectedPlugin } from '../../protocol/system/inspector.js'
 import type { ActorRegistry } from '../../kernel/roots.js'
@@ -18,12 +16,7 @@ import type { Plugins } from '../../ports/plugins.js'
 import { waitAtMost } from '../../kernel/patience.js'
 import { createLru } from '../../kernel/lru.js'
 import type { Snapshots } from '../resource/snapshot/snapshots.js'
-import type { BrokerHost } from './brokers/brokers.js'
-import type { PublishEvent } from './brokers/event-commit.js'
 import { createDirectoryPlugins } from './package/directory-plugins.js'
-import { resolveDriven } from './entry/driven.js'
-import { createGenerations, type StartPlan } from './generation/generation.actor.js'
-import { startHookCommand } from './entry/hook-command.js'
 import { inspectPlugins } from './facade/inspection.js'
 import type { NativeHost, NativePlugin } from '../../ports/plugin.js'
 import { createBuiltIns } from './package/built-ins.js'
@@ -31,35 +24,22 @@ import { createNpmCache } from './entry/npm-cache.js'
 import { createPackageReader } from './package/package-reader.js'
 import { createPackageStore } from './package/package-store.js'
 import { createTrustPins } from './package/trust-pins.js'
-import { createDependencies } from './package/dependencies.js'
-import { createConflicts } from './package/conflicts.js'
-import { planPackage } from './package/package-plan.js'
-import { supervisePackages } from './package/package-supervisor.js'
-import { createPluginFacade, packageInfo } from './facade/plugin-facade.js'
-import { createPluginRecords, noteHook, noteLine, noteProblem, noteStart } from './package/plugin-records.js'
-import { createInstanceIds, type ProcessSpec } from './process/process-spec.js'
-import { startProcess } from './process/process-instance.js'
-import { createRegistry } from './registry/registry.js'
-import { createSandbox } from './entry/sandbox.js'
+import type { PackageSupervisor } from './package/package-supervisor.js'
+import { createPackageActors } from './package-actors.js'
+import { createPluginFacade } from './facade/plugin-facade.js'
+import { createPluginRecords, type PluginRecords } from './package/plugin-records.js'
+import { createRegistry, type Registry } from './registry/registry.js'
+import { createStartPlans, type PluginPrograms, type ServedBrokers } from './start-plans.js'
 import { createSwitches } from './package/switches.js'
 import type { WorkspacePlugins } from '../../ports/view.js'
 import { createWorkspaces } from './package/workspaces.js'
-
-export interface PluginPrograms {
-  /** Absolute path of Node. */
-  readonly node: string
-  /** Absolute path of the program that runs Lua packages. */
-  readonly luaSandbox: string
-  /** Absolute path of the program that runs directories of tools. */
-  readonly toolbox: string
-}
 
 export interface PluginSystemDeps {
   readonly effects: Effects
   readonly snapshots: Snapshots
   readonly programs: PluginPrograms
   /** What plugin processes are served with. */
-  readonly brokers: Omit<BrokerHost, 'publish'> & { readonly publish: PublishEvent }
+  readonly brokers: ServedBrokers
   readonly version: string
   /** Whether there is such a session in a workspace. */
   isSession(sessionId: string, directory: string): boolean
@@ -100,108 +80,16 @@ const MANIFESTS = 1024
 const FIRST_START = LIMITS.plugins.initialize + LIMITS.plugins.shutdownGrace
 
 export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
-  const { effects, snapshots, programs, brokers, version, serverUrl } = deps
+  const { effects, snapshots, version } = deps
   const registry = createRegistry()
   const records = createPluginRecords()
   const store = createPackageStore({ effects, directory: `${effects.paths.state}/plugins` })
   const reader = createPackageReader(effects)
-  const sandbox = createSandbox(effects)
-  const npm = createNpmCache({ effects, onInstalled: () => workspaces.refreshAll(), onFailed: (spec) => retry(spec) })
-  const nextInstanceId = createInstanceIds()
-  const brokered = new Set(brokers.brokers?.keys())
-  const everything = { declared: HOST_CAPABILITIES, trusted: undefined, scope: 'workspace', runtime: 'process', brokered } as const
-  const grants = new Set(intersectCapabilities(everything).granted)
+  const npm = createNpmCache({ effects, onInstalled: () => workspaces.refreshAll(), onFailed: (spec) => retry(records, supervisor, spec) })
   const switches = createSwitches(snapshots, effects.paths.config)
 
-  /** The next attempt tells why the package could not be installed. */
-  function retry(spec: string): void {
-    for (const [key, { origin }] of records.entries())
-      if (origin.kind === 'process' && origin.entry.form === 'npm' && origin.entry.spec === spec)
-        supervisor.tell(key, { type: 'restore.requested' })
-  }
-
-  async function plan(key: string, revision: string): Promise<StartPlan> {
-    const record = records.get(key)
-    if (record === undefined) throw new Error('the plugin is gone')
-    noteStart(record, revision)
-    const { origin } = record
-    const common = { version: '', internal: false } as const
-    const onLine = (generation: number, text: string) => noteLine(record, { at: effects.clock.now(), generation, text })
-    const start = (spec: ProcessSpec) => {
-      const publish: BrokerHost['publish'] = async (...event) => brokers.publish(spec.pluginId, ...event)
-      return startProcess({ effects, host: { ...brokers, publish }, nextInstanceId, onLine }, spec)
-    }
-    switch (origin.kind) {
-      case 'native': {
-        const { plugin, start: begin } = origin
-        return { pluginId: plugin.id, name: plugin.name, version, internal: true, reach: { type: 'everywhere' }, start: begin }
-      }
-      case 'package': {
-        await dependencies.awaited(key)
-        const { found, entry, place } = origin.sighting
-        const subject = { packageId: found.id, folder: found.root, digest: found.digest, source: found.source, entry, place }
-        return planPackage({ effects, store, sandbox, brokered, ...programs, serverUrl, startProcess: start }, subject, revision)
-      }
-      case 'process': {
-        const { entry, directory } = origin
-        const driven = await resolveDriven({ effects, sandbox, npm, node: programs.node, grants, serverUrl }, entry, directory)
-        if ('unavailable' in driven) throw new Error(driven.unavailable)
-        return { ...common, pluginId: entry.id, name: entry.id, reach: { type: 'workspace', directory }, start: start(driven.spec) }
-      }
-      case 'hook-command': {
-        const { command, directory } = origin
-        const { id } = command
-        const instance = startHookCommand({ effects, sandbox, grants, serverUrl }, command, directory)
-        return { ...common, pluginId: id, name: id, reach: { type: 'workspace', directory }, start: instance }
-      }
-    }
-  }
-
-  const dependencies = createDependencies(effects, records, () => supervisor)
-  const conflicts = createConflicts(records, () => supervisor)
-  const generations = createGenerations({
-    now: () => effects.clock.now(),
-    registry,
-    plan,
-    onProblem(key, number, problem) {
-      const record = records.get(key)
-      if (record !== undefined) noteProblem(record, problem)
-      effects.log.debug('a plugin misbehaves', { package: key, generation: number, ...problem })
-    },
-    onHook(key, number, report) {
-      const record = records.get(key)
-      const reason = record && noteHook(record, number, report)
-      if (reason === undefined) return
-      supervisor.tell(key, reason === null ? { type: 'hook.succeeded', number } : { type: 'hook.failed', number, reason })
-    },
-    onConflict: (key, owner) => conflicts.refused(key, owner),
-    onContributed: (pluginId) => conflicts.contributed(pluginId),
-    onGone(key, _number, droppedFrames) {
-      const record = records.get(key)
-      if (record !== undefined) record.droppedFrames += droppedFrames
-    },
-  })
-  const supervisor = supervisePackages({
-    effects,
-    inspect: deps.inspect,
-    actors: deps.actors,
-    onState(key) {
-      const record = records.get(key)
-      const info = packageInfo(registry, record, supervisor.snapshot(key), dependencies.problems(key))
-      if (info !== undefined && record?.origin.kind === 'package') deps.onUpdated(info, record.origin.sighting.place.workspaceId)
-      conflicts.moved(key)
-    },
-    logic: packageMachine.provide({
-      actors: {
-        generation: generations.logic,
-        keepCopy: fromPromise(async ({ input: { key, revision } }) => {
-          const origin = records.get(key)?.origin
-          const found = origin?.kind === 'package' ? origin.sighting.found : undefined
-          if (found?.revision === revision) await store.keep(found.root, found)
-        }),
-      },
-    }),
-  })
+  const { plan, grants, brokered } = createStartPlans({ ...deps, records, store, npm, awaited: (key) => dependencies.awaited(key) })
+  const { supervisor, generations, dependencies } = createPackageActors({ ...deps, registry, records, store, plan })
   const directories = createDirectoryPlugins({
     effects,
     registry,
@@ -254,14 +142,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
       if (directory !== undefined) directories.release(directory, sessionId)
     },
     wantsEvents: () => registry.subscribers().length > 0,
-    deliver(event, { directory, sessionId }) {
-      for (const { pluginId, events, reach } of registry.subscribers()) {
-        if (directory !== undefined && registry.isHidden(directory, pluginId)) continue
-        if (reach.type !== 'everywhere' && reach.directory !== directory) continue
-        if (reach.type === 'session' && reach.sessionId !== sessionId) continue
-        if (events.namespaces.some((prefix) => event.type.startsWith(prefix))) events.deliver(event)
-      }
-    },
+    deliver: (...event) => deliverEvent(registry, event),
     switchedOff: (directory, pluginId) => switches.reason(directory, pluginId),
     builtInIds: builtIns.ids,
     startBuiltIns: (plugins, host) => builtIns.start(plugins, host),
@@ -282,14 +163,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
       generations.killAll()
       void npm.stop()
     },
-    async sweep() {
-      const needed = [...records.entries()].flatMap(([key, { origin }]) => [
-        ...(origin.kind === 'package' ? origin.sighting.assessment.approved : []),
-        ...(origin.kind === 'package' ? origin.sighting.entry.trust.flatMap(({ digest }) => digest ?? []) : []),
-        supervisor.snapshot(key)?.context.serving?.revision ?? '',
-      ])
-      await store.sweep(new Set(needed))
-    },
+    sweep: () => store.sweep(neededContent(records, supervisor)),
     get generation() {
       return registry.generation
     },
@@ -297,4 +171,31 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
     inspected: () => inspectPlugins({ records, supervisor, generations, brokered }),
     lines: (key) => ({ lines: [...(records.get(key)?.lines ?? [])] }),
   }
+}
+
+/** The next attempt tells why the package could not be installed. */
+function retry(records: PluginRecords, supervisor: PackageSupervisor, spec: string): void {
+  for (const [key, { origin }] of records.entries())
+    if (origin.kind === 'process' && origin.entry.form === 'npm' && origin.entry.spec === spec)
+      supervisor.tell(key, { type: 'restore.requested' })
+}
+
+/** To every plugin that may know of the event and wants to. */
+function deliverEvent(registry: Registry, [event, { directory, sessionId }]: Parameters<PluginSystem['deliver']>): void {
+  for (const { pluginId, events, reach } of registry.subscribers()) {
+    if (directory !== undefined && registry.isHidden(directory, pluginId)) continue
+    if (reach.type !== 'everywhere' && reach.directory !== directory) continue
+    if (reach.type === 'session' && reach.sessionId !== sessionId) continue
+    if (events.namespaces.some((prefix) => event.type.startsWith(prefix))) events.deliver(event)
+  }
+}
+
+/** Revisions and digests of content that runs, or may run again. */
+function neededContent(records: PluginRecords, supervisor: PackageSupervisor): ReadonlySet<string> {
+  const needed = [...records.entries()].flatMap(([key, { origin }]) => [
+    ...(origin.kind === 'package' ? origin.sighting.assessment.approved : []),
+    ...(origin.kind === 'package' ? origin.sighting.entry.trust.flatMap(({ digest }) => digest ?? []) : []),
+    supervisor.snapshot(key)?.context.serving?.revision ?? '',
+  ])
+  return new Set(needed)
 }

@@ -14,7 +14,7 @@ import type { Runtime } from '../../ports/facades.js'
 import { startMaintenance, type Maintenance } from './maintenance.js'
 import type { EventFeed } from '../plugin/calls/event-feed.js'
 import type { NativePlugin } from '../../ports/plugin.js'
-import type { PluginPrograms } from '../plugin/plugin-system.js'
+import type { PluginPrograms } from '../plugin/start-plans.js'
 import { recover } from './recovery.js'
 import { assemble } from './assembly.js'
 

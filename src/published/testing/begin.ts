@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { NativePlugin } from '../../ports/plugin.js'
-import type { PluginPrograms } from '../../actors/plugin/plugin-system.js'
+import type { PluginPrograms } from '../../actors/plugin/start-plans.js'
 import { createRuntime, type RunningRuntime } from '../../actors/runtime/runtime.js'
 import { openStore } from '../../store/open.js'
 import type { Store } from '../../store/store.js'

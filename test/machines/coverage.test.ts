@@ -11,6 +11,7 @@ import { searchIndexMachine } from '../../src/machines/semantic/search-index.mac
 import { sessionMachine } from '../../src/machines/session/session.machine.js'
 import { toolCallMachine } from '../../src/machines/session/tool-call.machine.js'
 import { subscriptionMachine } from '../../src/machines/events/subscription.machine.js'
+import { stepRecorderMachine } from '../../src/machines/session/step-recorder.machine.js'
 import { titleMachine } from '../../src/machines/session/title.machine.js'
 import { explore, missing } from './paths.js'
 
@@ -42,6 +43,17 @@ describe('every transition is covered by generated paths', () => {
     expect(explored.snapshots.filter(({ status }) => status === 'done').map(({ output }) => output.end)).toEqual(
       expect.arrayContaining(['completed', 'denied', 'aborted', 'failed']),
     )
+  })
+
+  it('of the step recorder machine', () => {
+    const explored = explore(stepRecorderMachine, undefined, [
+      { type: 'said' },
+      { type: 'closed' },
+      after('flushInterval', 'step-recorder.open.behind'),
+      done('store'),
+      error('store'),
+    ])
+    expect(missing(explored)).toEqual([])
   })
 
   it('of the run machine', () => {

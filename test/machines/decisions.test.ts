@@ -8,6 +8,7 @@ import { LIMITS } from '../../src/protocol/limits.js'
 import { runMachine } from '../../src/machines/session/run.machine.js'
 import { runtimeMachine } from '../../src/machines/runtime/runtime.machine.js'
 import { sessionMachine } from '../../src/machines/session/session.machine.js'
+import { stepRecorderMachine } from '../../src/machines/session/step-recorder.machine.js'
 import { toolCallMachine } from '../../src/machines/session/tool-call.machine.js'
 import { SvcError } from '../../src/protocol/errors.js'
 
@@ -109,6 +110,26 @@ describe('the session machine', () => {
     expect(session(error('claimWork'), { type: 'stop.requested' }).value).toBe('stopped')
     expect(session(claimed, { type: 'stop.requested' }, done('run', { end: 'unrecorded' }), error('recordCrash')).value).toBe('stopped')
     expect(session({ type: 'stop.requested' }, done('claimWork', { kind: 'none' })).value).toBe('stopped')
+  })
+})
+
+describe('the step recorder machine', () => {
+  const recorder = (...events: EventObject[]) => walk(stepRecorderMachine, undefined, ...events)
+  const said = { type: 'said' }
+  const rung = after('flushInterval', 'step-recorder.open.behind')
+
+  it('stores what was said after a while, and tries again when that fails', () => {
+    expect(recorder(said).value).toEqual({ open: 'behind' })
+    expect(recorder(said, said).actions).toEqual([])
+    expect(recorder(said, rung)).toMatchObject({ value: { open: 'storing' }, actions: expect.arrayContaining(['xstate.spawnChild store']) })
+    expect(recorder(said, rung, done('store')).value).toEqual({ open: 'stored' })
+    expect(recorder(said, rung, error('store')).value).toEqual({ open: 'behind' })
+    expect(recorder(said, rung, said, done('store')).value).toEqual({ open: 'behind' })
+  })
+
+  it('is closed once and for all', () => {
+    for (const before of [[], [said], [said, rung]])
+      expect(recorder(...before, { type: 'closed' })).toMatchObject({ value: 'closed', status: 'done' })
   })
 })
 

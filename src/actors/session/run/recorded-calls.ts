@@ -1,0 +1,108 @@
+/** Tool calls of a step, from the first word of their input to their end. */
+import { LIMITS } from '../../../protocol/limits.js'
+import type { ToolPart, ToolState } from '../../../protocol/message/message.js'
+import type { ToolResult } from '../../../ports/plugin.js'
+import type { Change } from '../../events/journal.js'
+import { ABORTED_CALL } from '../history/interrupted-part.js'
+import { withSaid } from '../history/said-by-provider.js'
+import { fileParts, metadataOf, settledMetadata } from './call-metadata.js'
+import { grow } from './recorded-text.js'
+import { now, place, put, record, type Recording, show } from './recording.js'
+
+type Metadata = Readonly<Record<string, unknown>>
+
+export function startCall(recording: Recording, callId: string, tool: string): void {
+  if (recording.calls.has(callId)) return
+  const part: ToolPart = { ...place(recording), type: 'tool', tool, callId, state: { status: 'pending', input: {}, raw: '' } }
+  recording.calls.set(callId, part.id)
+  show(recording, part)
+}
+
+export function addInput(recording: Recording, callId: string, delta: string): void {
+  const part = callPart(recording, callId)
+  if (part?.state.status !== 'pending') return
+  const { more, bytes } = grow(recording, part.id, delta)
+  if (bytes > LIMITS.run.callBytes) return
+  const next: ToolPart = { ...part, state: { ...part.state, raw: part.state.raw + more } }
+  recording.parts.set(part.id, next)
+  const at = now(recording)
+  if (at - (recording.shownInput.get(callId) ?? 0) < LIMITS.run.toolInputInterval) return
+  recording.shownInput.set(callId, at)
+  show(recording, next, at)
+}
+
+/** False = it has run or failed already. */
+export function acceptCall(recording: Recording, callId: string, tool: string, input: unknown): boolean {
+  const part = callPart(recording, callId)
+  if (part !== undefined && part.state.status !== 'pending') return false
+  const known = part ?? { ...place(recording), type: 'tool' as const, tool, callId }
+  const said = withSaid(part === undefined ? {} : metadataOf(part), recording.saidOf.get(callId))
+  const state = { status: 'running' as const, input, time: { start: now(recording) } }
+  record(recording, { ...known, ...said, state }, () => recording.calls.set(callId, known.id))
+  return true
+}
+
+/** Kept without an event. */
+export function noteChanging(recording: Recording, callId: string): void {
+  const part = callPart(recording, callId)
+  if (part?.state.status !== 'running') return
+  const { core, parts } = recording
+  const next: ToolPart = { ...part, metadata: { ...metadataOf(part), changing: true } }
+  core.journal.commit('process', (change) => {
+    core.store.messages.putPart(next)
+    change.after(() => parts.set(next.id, next))
+  })
+}
+
+export function showProgress(recording: Recording, callId: string, metadata: Metadata): void {
+  const part = callPart(recording, callId)
+  if (part?.state.status === 'running') show(recording, { ...part, metadata: { ...metadataOf(part), ...metadata } })
+}
+
+export function completeCall(recording: Recording, callId: string, result: ToolResult): void {
+  const part = callPart(recording, callId)
+  if (part?.state.status !== 'running') return
+  const { input, time } = part.state
+  const metadata = { ...result.metadata, ...(result.attachments === undefined ? {} : { attachments: fileParts(result) }) }
+  const { metadata: _progress, ...settled } = part
+  const { output, title } = result
+  record(recording, {
+    ...settled,
+    ...withSaid({}, recording.saidOf.get(callId)),
+    state: { status: 'completed', input, output, title, metadata, time: { ...time, end: now(recording) } },
+  })
+}
+
+/** Also one that was never accepted. */
+export function failCall(recording: Recording, callId: string, tool: string, error: string, input?: unknown, metadata?: Metadata): void {
+  const known = callPart(recording, callId)
+  if (!isUnsettled(known?.state)) return
+  const start = known?.state.status === 'running' ? known.state.time.start : now(recording)
+  const part = known ?? { ...place(recording), type: 'tool' as const, tool, callId }
+  const told = metadata ?? (known === undefined ? {} : settledMetadata(known))
+  const shown = withSaid(told, recording.saidOf.get(callId))
+  const state = { status: 'error' as const, input: input ?? known?.state.input ?? {}, error, time: { start, end: now(recording) } }
+  record(recording, { ...part, ...shown, state }, () => recording.calls.set(callId, part.id))
+}
+
+/** Calls that nobody settled, inside the commit that closes the step. */
+export function closeCalls(recording: Recording, change: Change): void {
+  for (const callId of recording.calls.keys()) {
+    const part = callPart(recording, callId)
+    if (part === undefined || !isUnsettled(part.state)) continue
+    const end = now(recording)
+    const start = part.state.status === 'running' ? part.state.time.start : end
+    const metadata = { ...metadataOf(part), interrupted: true }
+    const { input } = part.state
+    put(recording, change, { ...part, metadata, state: { status: 'error', input, error: ABORTED_CALL, time: { start, end } } })
+  }
+}
+
+function callPart({ parts, calls }: Recording, callId: string): ToolPart | undefined {
+  const part = parts.get(calls.get(callId) ?? '')
+  return part?.type === 'tool' ? part : undefined
+}
+
+function isUnsettled(state: ToolState | undefined): boolean {
+  return state === undefined || state.status === 'pending' || state.status === 'running'
+}

@@ -1,0 +1,115 @@
+/** Text and thoughts of a step, delta by delta. */
+import { SvcError } from '../../../protocol/errors.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import type { ReasoningPart, TextPart } from '../../../protocol/message/message.js'
+import { createJoiner } from '../../../protocol/text/well-formed.js'
+import type { Change } from '../../events/journal.js'
+import { isCounted } from '../history/said-by-provider.js'
+import { grown, now, place, put, type Recording, recordAlone } from './recording.js'
+
+/** Bytes of a text inside the JSON of its event; the rest of the event has the remaining room. */
+const TEXT_BYTES = LIMITS.events.recordBytes - 8192
+
+/** What a delta adds to the text of a part, the same as JSON, and how long the text is by now inside its event. */
+export function grow(
+  { growth }: Recording,
+  id: string,
+  delta: string,
+): { readonly more: string; readonly json: string; readonly bytes: number } {
+  const known = growth.get(id) ?? { joiner: createJoiner(), bytes: 0 }
+  growth.set(id, known)
+  const more = known.joiner.push(delta)
+  const json = JSON.stringify(more)
+  known.bytes += Buffer.byteLength(json) - 2
+  return { more, json, bytes: known.bytes }
+}
+
+export function addText(recording: Recording, delta: string): void {
+  const part = textPart(recording)
+  if (part !== undefined) append(recording, part, delta)
+}
+
+export function startPassage(recording: Recording, id: string): void {
+  const before = [...recording.parts.values()].filter(isCounted).length
+  recording.passages.start(id, before, textPart(recording)?.text.length ?? 0)
+}
+
+export function startThought(recording: Recording, id: string): void {
+  const { thoughts } = recording
+  if (thoughts.has(id) || isFull(recording)) return
+  const part: ReasoningPart = { ...place(recording), type: 'reasoning', text: '', time: { start: now(recording) } }
+  recordAlone(recording, part, () => {
+    thoughts.set(id, part.id)
+    recording.lastThought = part.id
+  })
+}
+
+export function addThought(recording: Recording, id: string, delta: string): void {
+  const part = thoughtPart(recording, id)
+  if (part !== undefined && part.time.end === undefined) append(recording, part, delta)
+}
+
+export function endThought(recording: Recording, id: string, metadata?: unknown): void {
+  const part = thoughtPart(recording, id)
+  if (part === undefined || part.time.end !== undefined) return
+  if (part.id === recording.lastThought && isFull(recording)) return
+  recordAlone(recording, endedThought(recording, part, metadata), () => recording.dirty.delete(part.id))
+}
+
+/** Thoughts that nobody ended, inside the commit that closes the step. */
+export function closeThoughts(recording: Recording, change: Change): void {
+  for (const id of recording.thoughts.keys()) {
+    const part = thoughtPart(recording, id)
+    if (part !== undefined && part.time.end === undefined) put(recording, change, endedThought(recording, part))
+  }
+}
+
+/** The text as it was in the end; one that says nothing is taken back. */
+export function closeText(recording: Recording, change: Change, at: number): void {
+  const text = textPart(recording)
+  if (text === undefined) return
+  const { core, parts, passages, sessionId, messageId } = recording
+  const whole = text.text + restOf(recording, text.id)
+  if (whole !== '') {
+    const kept = passages.kept(whole.length)
+    const time = { start: text.time?.start ?? at, end: at }
+    put(recording, change, { ...text, text: whole, time, ...(kept === undefined ? {} : { metadata: { passages: kept } }) })
+    return
+  }
+  core.store.messages.removePart(text.id)
+  change.emit('message.part.removed', { sessionID: sessionId, messageID: messageId, partID: text.id })
+  change.after(() => parts.delete(text.id))
+}
+
+function append(recording: Recording, part: TextPart | ReasoningPart, delta: string): void {
+  const { more, json, bytes } = grow(recording, part.id, delta)
+  if (more === '') return
+  if (bytes > TEXT_BYTES) throw new SvcError('request.unprocessable', 'The model wrote more than 1 MiB of text in one step.')
+  const { core, sessionId, messageId } = recording
+  grown(recording, { ...part, text: part.text + more })
+  core.journal.publishDelta(sessionId, messageId, part.id, part.type, json)
+}
+
+function textPart({ parts, textId }: Recording): TextPart | undefined {
+  const part = parts.get(textId)
+  return part?.type === 'text' ? part : undefined
+}
+
+function thoughtPart(recording: Recording, id: string): ReasoningPart | undefined {
+  const { parts, thoughts, lastThought } = recording
+  const part = parts.get(thoughts.get(id) ?? (isFull(recording) ? lastThought : ''))
+  return part?.type === 'reasoning' ? part : undefined
+}
+
+function endedThought(recording: Recording, part: ReasoningPart, metadata?: unknown): ReasoningPart {
+  const time = { ...part.time, end: now(recording) }
+  return { ...part, text: part.text + restOf(recording, part.id), time, ...(metadata === undefined ? {} : { metadata }) }
+}
+
+function isFull({ thoughts }: Recording): boolean {
+  return thoughts.size >= LIMITS.run.thoughtsPerStep
+}
+
+function restOf({ growth }: Recording, id: string): string {
+  return growth.get(id)?.joiner.rest() ?? ''
+}

@@ -1,0 +1,156 @@
+/**
+ * What the recorder of a step has in hand: its message, the parts of it, and how they are put into rows and told.
+ *
+ * I1 Memory follows the rows: what a commit changes is taken over after it, so a failed commit changes nothing.
+ * I2 Whoever writes asks first whether the record is open (`isOpen`).
+ */
+import { type ActorRefFrom, createActor, fromPromise } from 'xstate'
+import { stepRecorderMachine } from '../../../machines/session/step-recorder.machine.js'
+import { SvcError } from '../../../protocol/errors.js'
+import type { AssistantInfo, Part, TextPart } from '../../../protocol/message/message.js'
+import type { Joiner } from '../../../protocol/text/well-formed.js'
+import type { Change } from '../../events/journal.js'
+import { createPassages, type Passages, type SaidOfCall } from '../history/said-by-provider.js'
+import type { SessionCore } from '../state/core.js'
+
+export type RecordingCore = Pick<SessionCore, 'effects' | 'journal' | 'live' | 'store' | 'transcripts'>
+
+export interface Recording {
+  readonly core: RecordingCore
+  readonly sessionId: string
+  readonly messageId: string
+  readonly life: ActorRefFrom<typeof stepRecorderMachine>
+  info: AssistantInfo
+  /** In order, by id; parts are values and are replaced, never changed. */
+  readonly parts: Map<string, Part>
+  textId: string
+  /** Ids of parts by the names the provider uses. */
+  readonly thoughts: Map<string, string>
+  lastThought: string
+  readonly calls: Map<string, string>
+  /** Parts whose rows are older than they are. */
+  readonly dirty: Set<string>
+  /** When the input of a call was shown. */
+  readonly shownInput: Map<string, number>
+  readonly passages: Passages
+  readonly saidOf: Map<string, SaidOfCall>
+  /** How long texts are by now inside their events, by part. */
+  readonly growth: Map<string, { readonly joiner: Joiner; bytes: number }>
+}
+
+/** By the system of its actor, of which that is the root. */
+const recordings = new WeakMap<object, Recording>()
+
+/** Made once: there is a record for each step. */
+const logic = stepRecorderMachine.provide({
+  actors: {
+    store: fromPromise(async ({ system }) => {
+      const recording = recordings.get(system)
+      if (recording !== undefined) flush(recording)
+    }),
+  },
+})
+
+export function openRecording(core: RecordingCore, info: AssistantInfo): Recording {
+  const life = createActor(logic, { clock: core.effects.clock })
+  const recording: Recording = {
+    core,
+    sessionId: info.sessionId,
+    messageId: info.id,
+    life,
+    info,
+    parts: new Map(),
+    textId: '',
+    thoughts: new Map(),
+    lastThought: '',
+    calls: new Map(),
+    dirty: new Set(),
+    shownInput: new Map(),
+    passages: createPassages(),
+    saidOf: new Map(),
+    growth: new Map(),
+  }
+  recordings.set(life.system, recording)
+  life.start()
+  return recording
+}
+
+export function isOpen({ life }: Recording): boolean {
+  return life.getSnapshot().hasTag('open')
+}
+
+export function now({ core }: Recording): number {
+  return core.effects.clock.now()
+}
+
+/** Where a new part of the message stands. */
+export function place({ core, sessionId, messageId }: Recording): Pick<Part, 'id' | 'sessionId' | 'messageId'> {
+  return { id: core.effects.ids.next('prt'), sessionId, messageId }
+}
+
+/** Begins the message: from here on its parts are these, which the caller stores and tells of. */
+export function begin(recording: Recording, change: Change): Part[] {
+  const { parts, thoughts, calls, dirty, shownInput, growth, saidOf, passages } = recording
+  const text: TextPart = { ...place(recording), type: 'text', text: '', time: { start: now(recording) } }
+  const fresh: Part[] = [{ ...place(recording), type: 'step-start' }, text]
+  change.after(() => {
+    for (const known of [parts, thoughts, calls, dirty, shownInput, growth, saidOf, passages]) known.clear()
+    recording.textId = text.id
+    for (const part of fresh) parts.set(part.id, part)
+  })
+  return fresh
+}
+
+export function put(recording: Recording, change: Change, part: Part, keep?: () => void): void {
+  change.emitPart(recording.core.store.messages.putPart(part), now(recording))
+  change.after(() => {
+    recording.parts.set(part.id, part)
+    keep?.()
+  })
+}
+
+/** Text so far goes into its rows as well, before whatever the part begins. */
+export function record(recording: Recording, part: Part, keep?: () => void): void {
+  recording.core.journal.commit('process', (change) => {
+    flushRows(recording, change)
+    put(recording, change, part, keep)
+  })
+}
+
+/** As `record`, for what starts no tool: the text beside it may wait for its own turn. */
+export function recordAlone(recording: Recording, part: Part, keep: () => void): void {
+  recording.core.journal.commit('process', (change) => put(recording, change, part, keep))
+}
+
+/** A part has grown: its row follows. */
+export function grown(recording: Recording, part: Part): void {
+  recording.parts.set(part.id, part)
+  recording.dirty.add(part.id)
+  if (!recording.life.getSnapshot().hasTag('behind')) recording.life.send({ type: 'said' })
+}
+
+/** A part is shown as it is, and not stored. */
+export function show(recording: Recording, part: Part, time: number = now(recording)): void {
+  recording.parts.set(part.id, part)
+  recording.core.journal.publish('message.part.updated', { sessionID: recording.sessionId, part, time })
+}
+
+/** Text so far into its rows, without an event: for whoever reads after a crash. */
+function flushRows({ core, parts, dirty }: Recording, change: Change): void {
+  for (const id of dirty) {
+    const part = parts.get(id)
+    if (part !== undefined) core.store.messages.putPart(part)
+  }
+  change.after(() => dirty.clear())
+}
+
+function flush(recording: Recording): void {
+  const { dirty, core, sessionId } = recording
+  if (dirty.size === 0) return
+  try {
+    core.journal.commit('process', (change) => flushRows(recording, change))
+  } catch (error) {
+    core.effects.log.warn('streamed text could not be stored yet', { sessionId, cause: String(error) })
+    if (!(error instanceof SvcError && error.code === 'lifecycle.closed')) throw error
+  }
+}

@@ -110,7 +110,7 @@ interface Files {
 }
 
 function assemble(connection: Connection, failpoint: Failpoint | undefined, files: Files): Store {
-  const transact = createTransact(connection, failpoint, files.checkpoints.committed)
+  const transact = createTransact(connection, failpoint, () => files.checkpoints.committed(connection.written))
   const counters = createCounters(connection)
   const contents = createContents(connection)
   removeTornContents(connection, (change) => transact('process', change))

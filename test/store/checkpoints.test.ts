@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { createConnection } from '../../src/store/disk/connection.js'
 import { createCheckpoints } from '../../src/store/disk/checkpoints.js'
 import { openDatabase } from '../../src/store/opening/database.js'
 
@@ -27,6 +28,33 @@ it('begin after so many commits, one at a time', async () => {
   })
   end()
   expect(close).toHaveBeenCalledOnce()
+})
+
+it('begin sooner when the commits write much', async () => {
+  const checkpoint = vi.fn<() => Promise<void>>(() => Promise.resolve())
+  const { committed } = createCheckpoints('/db', { every: 100, characters: 1000, start: () => ({ checkpoint, close: () => undefined }) })
+  const after = async (written: number) => {
+    committed(written)
+    await Promise.resolve()
+    await Promise.resolve()
+    return checkpoint.mock.calls.length
+  }
+  expect([await after(999), await after(1000), await after(1999), await after(2000), await after(5000)]).toEqual([0, 1, 1, 2, 3])
+})
+
+it('are told by a connection what its changes write', () => {
+  const path = join(directory, 'agent.sqlite3')
+  const connection = createConnection(() => openDatabase(path, 1), { reopens: true })
+  connection.exec('create table texts (id integer, name text, text text)')
+  const byName = connection.query<[{ id: number; name: string; text: string }]>('insert into texts values (@id, @name, @text)')
+  const inOrder = connection.query<[number, string, string]>('insert into texts values (?, ?, ?)')
+  connection.exec('begin immediate')
+  byName.run({ id: 1, name: 'a', text: 'x'.repeat(1000) })
+  expect(connection.written).toBe(1001)
+  inOrder.run(2, 'b', 'y'.repeat(500))
+  expect(connection.written).toBe(1502)
+  connection.exec('commit')
+  connection.close()
 })
 
 it('are made by another thread when one has ended, and by the commits when that happens again and again', async () => {

@@ -2,11 +2,12 @@
  * The session directory in the sandbox: writable, but for what decides what runs later, there or not yet.
  *
  * I1 Protected names are asked for by name, so that one that is absent is held (`Placeholder`) and read-only like one that is there.
- * I2 What cannot be held closes the directory: nothing new can be made at its top, and what is not protected there stays writable.
+ * I2 What cannot be held closes its directory: nothing new can be made there, and what is not protected in it stays writable.
  *    A link cannot be mounted over, and start-up files in the home directory would change what programs outside do.
+ *    Where a link leads inside the workspace, what it leads to is read-only too, unless it was allowed by its own name.
  * I3 Where too many names would have to be looked at, nothing runs.
  */
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { isWithin } from '../../protocol/caller.js'
 import type { Effects } from '../../ports/effects.js'
 import type { Placeholder } from '../../ports/process-facts.js'
@@ -34,7 +35,7 @@ export type WorkspaceMounts =
   | { readonly mounts: readonly Mount[]; readonly holds: readonly Placeholder[] }
   | { readonly unavailable: string }
 
-type Files = Pick<Effects['files'], 'readDirectory' | 'entry' | 'stat'>
+type Files = Pick<Effects['files'], 'readDirectory' | 'entry' | 'stat' | 'realPath'>
 
 export async function workspaceMounts(files: Files, protectedFiles: ProtectedFiles, view: WorkspaceView): Promise<WorkspaceMounts> {
   const { workspace, allowed, home } = view
@@ -53,25 +54,41 @@ export async function workspaceMounts(files: Files, protectedFiles: ProtectedFil
   const isKept = await keeper(protectedFiles, workspace)
   const kept = (await isKept(entries.filter(({ path }) => path !== join(workspace, '.git')))).filter(({ path }) => !isAllowed(path))
   const names = PROTECTED_NAMES.filter((name) => !view.isInRepository || !IN_REPOSITORY.has(name))
-  const isClosed = isWithin(workspace, home) || kept.some(({ kind }) => kind === 'link')
+  const links = kept.filter(({ kind }) => kind === 'link').map(({ path }) => path)
+  const shut = new Set([...links.map(dirname), ...(isWithin(workspace, home) ? [workspace] : [])]) // I2
+  const isClosed = shut.has(workspace)
   const holds = isClosed
     ? []
     : await placeholders(
         files,
         workspace,
-        names.filter((name) => !isAllowed(join(workspace, name))),
+        names.filter((name) => !isAllowed(join(workspace, name)) && !shut.has(dirname(join(workspace, name)))),
       )
-  const closed = kept.filter(({ kind }) => kind === 'file' || kind === 'directory').map(({ path }) => path)
-  const parents = [...closed, ...holds.map(({ path }) => path)].map((path) => path.slice(0, path.lastIndexOf('/')))
-  const open = [...new Set(parents)].filter((path) => path !== workspace && !closed.includes(path))
-  const own = isClosed
-    ? [
-        readOnly(workspace),
-        ...top.filter(({ kind }) => kind === 'file' || kind === 'directory').map(({ name }) => writable(join(workspace, name))),
-      ]
-    : [writable(workspace)]
+  const led = (await targetsOf(files, workspace, links)).filter((path) => !isAllowed(path))
+  const closed = [...kept.filter(({ kind }) => kind === 'file' || kind === 'directory').map(({ path }) => path), ...led]
+  const above = [...closed, ...holds.map(({ path }) => path)].flatMap((path) => directoriesBetween(workspace, path))
+  const open = [...new Set(above)].filter((path) => !closed.some((each) => isWithin(each, path)))
+  const own = [workspace, ...shut].flatMap((directory) => {
+    if (!shut.has(directory)) return [writable(directory)]
+    const inIt = entries.filter(({ path, kind }) => dirname(path) === directory && (kind === 'file' || kind === 'directory'))
+    return [readOnly(directory), ...inIt.map(({ path }) => writable(path))]
+  })
   const held = holds.filter(({ isOpen }) => isOpen !== true).map(({ path }) => path)
-  return { mounts: last([...own, ...open.map(writable), ...[...closed, ...held].map((path) => readOnly(path))]), holds }
+  const readable = [...[...shut].filter((path) => path !== workspace), ...closed, ...held].map((path) => readOnly(path))
+  return { mounts: last([...own, ...open.map(writable), ...readable]), holds }
+}
+
+/** What links lead to inside the workspace. */
+async function targetsOf(files: Files, workspace: string, links: readonly string[]): Promise<readonly string[]> {
+  const targets = await Promise.all(links.map((path) => files.realPath(path).catch(() => undefined)))
+  return [...new Set(targets.flatMap((path) => (path !== undefined && path !== workspace && isWithin(workspace, path) ? [path] : [])))]
+}
+
+/** Below the workspace, above a path of it: each is a mount, so that it cannot be moved away. */
+function directoriesBetween(workspace: string, path: string): readonly string[] {
+  const directories: string[] = []
+  for (let at = dirname(path); at !== workspace && isWithin(workspace, at); at = dirname(at)) directories.push(at)
+  return directories
 }
 
 /** Absent names with their directories before them; none below what is there and is no directory. */

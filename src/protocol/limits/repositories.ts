@@ -5,6 +5,9 @@ export const repositoriesLimits = {
   vcs: {
     /** One call of git. */
     gitTimeout: 30 * SECOND,
+    /** After which it is looked for a pipe in the worktree, at which git may wait, and in how many directories. */
+    gitLate: 2 * SECOND,
+    lateDirectories: 20_000,
     /** One step of a clone; clones at once, and how many wait. */
     cloneTimeout: 10 * MINUTE,
     /** What is fetched for a clone, and the files that are checked out. */

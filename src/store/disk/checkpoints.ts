@@ -11,8 +11,9 @@ import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import { DRIVER } from './driver.js'
 
-/** Commits between two checkpoints. */
+/** Commits between two checkpoints, and characters of what they write: a few long prompts make the log as long as many short ones. */
 const EVERY = 200
+const CHARACTERS = 8 * 1024 * 1024
 /** Threads that may end before none is started any more. */
 const FAILURES = 3
 /** For the thread to close its handle, ms. */
@@ -46,21 +47,28 @@ interface CheckpointThread {
 }
 
 export interface Checkpoints {
-  /** To be told of every commit. */
-  committed(): void
+  /** To be told of every commit, with the characters that all of them have written. */
+  committed(written?: number): void
   close(): void
 }
 
 /** `path`: the database; undefined for one in memory, which has no log. */
-export function createCheckpoints(path: string | undefined, { every = EVERY, isSynced = true, start = startThread } = {}): Checkpoints {
+export function createCheckpoints(
+  path: string | undefined,
+  { every = EVERY, characters = CHARACTERS, isSynced = true, start = startThread } = {},
+): Checkpoints {
   let commits = 0
+  /** When the last began. */
+  let before = 0
   let thread: CheckpointThread | undefined
   let isMoving = false
   let failures = 0
   return {
-    committed() {
-      if (path === undefined || ++commits < every || isMoving) return
+    committed(written = 0) {
+      commits++
+      if (path === undefined || isMoving || (commits < every && written - before < characters)) return
       commits = 0
+      before = written
       isMoving = true
       try {
         thread ??= start(path, isSynced)

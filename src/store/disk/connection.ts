@@ -23,6 +23,8 @@ export interface Connection {
   /** Runs SQL without values, e.g. a pragma. */
   exec(sql: string): void
   readonly inTransaction: boolean
+  /** Characters of all texts that changes have bound so far: how fast the log grows. */
+  readonly written: number
   /** Number of the handle that serves what comes next: tells one from its successor. */
   readonly handles: number
   /** The handle met an I/O error that SQLite did not see: it is not written again (I2). Not inside a transaction. */
@@ -37,6 +39,7 @@ export function createConnection(open: () => Database, options: { readonly reope
   let handle = open()
   let handles = 1
   let closed = false
+  let written = 0
 
   function current(): Database {
     if (closed) throw new SvcError('lifecycle.closed', 'The store is closed.')
@@ -84,6 +87,7 @@ export function createConnection(open: () => Database, options: { readonly reope
         run: (...params) =>
           guard((database) => {
             if (!database.inTransaction) throw new Error(`a change outside of a transaction: ${sql.trim().slice(0, 80)}`)
+            written += charactersOf(params)
             return on(database).run(...params).changes
           }),
       }
@@ -91,6 +95,9 @@ export function createConnection(open: () => Database, options: { readonly reope
     exec: (sql) => guard((database) => void database.exec(sql)),
     get inTransaction() {
       return handle.inTransaction
+    },
+    get written() {
+      return written
     },
     get handles() {
       return handle.open ? handles : handles + 1
@@ -108,4 +115,15 @@ export function createConnection(open: () => Database, options: { readonly reope
       handle.close()
     },
   }
+}
+
+/** Values stand in a row or, named, in one record. */
+function charactersOf(params: readonly unknown[]): number {
+  let characters = 0
+  for (const param of params) {
+    if (typeof param === 'string') characters += param.length
+    else if (ArrayBuffer.isView(param)) characters += param.byteLength
+    else if (typeof param === 'object' && param !== null) characters += charactersOf(Object.values(param))
+  }
+  return characters
 }

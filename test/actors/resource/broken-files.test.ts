@@ -155,4 +155,39 @@ describe('names that reach a prototype', () => {
     expect(Object.getPrototypeOf(document)).toBe(Object.prototype)
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
   })
+
+  it('are told, with their places', async () => {
+    const workspace = createWorkspace()
+    workspace.write(
+      'config/config.json',
+      '{ "__proto__": {},\n"colour": { "constructor": { "prototype": 1 }, "a": [{ "prototype": 1 }] } }',
+    )
+    workspace.write('config/agents/a.md', '---\noptions:\n  __proto__:\n    polluted: 1\n  b: 2\n---\n')
+    const { ok, diagnostics } = await workspace.configs.validate(workspace.work)
+    const file = workspace.at('config/config.json')
+    const why = 'has no effect: it is a name that every object has'
+    const at = (path: string, line: number, column: number) => {
+      const message = `${file}:${line}:${column}: "${path}" ${why}`
+      return { level: 'warning', code: 'unsupported', path, message, file, line, column }
+    }
+    const agent = workspace.at('config/agents/a.md')
+    expect({ ok, diagnostics: diagnostics.filter(({ message }) => message.includes(why)) }).toEqual({
+      ok: true,
+      diagnostics: [
+        at('__proto__', 1, 3),
+        at('colour.constructor', 2, 13),
+        at('colour.constructor.prototype', 2, 30),
+        at('colour.a.0.prototype', 2, 56),
+        {
+          level: 'warning',
+          code: 'unsupported',
+          path: 'agent.a.options.__proto__',
+          message: `${agent}: "options.__proto__" ${why}`,
+          file: agent,
+          line: 2,
+          column: 1,
+        },
+      ],
+    })
+  })
 })

@@ -248,7 +248,10 @@ const CASES: Readonly<Record<string, Case>> = {
     files: { 'config/config.json': '{"agent":{"x":{"disable":true,"prompt":"X"}}}', 'work/svc.json': '{"agent":{"x":{"disable":false}}}' },
     is: { agent: { x: { prompt: 'X' } } },
   },
-  'it names a key of every object': { files: { 'work/svc.json': '{"agent":{"__proto__":{"prompt":"X"},"constructor":{"prompt":"X"}}}' } },
+  'it names a key of every object': {
+    files: { 'work/svc.json': '{"agent":{"__proto__":{"prompt":"X"},"constructor":{"prompt":"X"}}}' },
+    says: ['"agent.__proto__" has no effect', '"agent.constructor" has no effect'],
+  },
   'it sets the shell': {
     files: { 'work/svc.json': '{"shell":"/tmp/x"}' },
     is: { shell: undefined },

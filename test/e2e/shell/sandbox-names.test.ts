@@ -103,6 +103,32 @@ describe.skipIf(NO_SANDBOX !== undefined)(`in bubblewrap${NO_SANDBOX === undefin
     expect(readlinkSync(join(place.repo, '.husky'))).toBe('elsewhere')
   })
 
+  test('a protected name in a dot directory that is a link cannot be replaced, nor can what it leads to or its directory', async () => {
+    const lines = [
+      'rm .vscode/tasks.json',
+      'echo x > .vscode/new.txt',
+      'mv .vscode x',
+      'echo x > tools/deep/tasks.json',
+      'mv tools x',
+      'mv tools/deep x',
+      'echo more >> .vscode/other.json',
+      'echo more > tools/deep/other.json',
+    ]
+    const { place, run } = await start(
+      'on',
+      lines.map((line) => `node -e "child_process.execSync(process.argv[1])" ${JSON.stringify(line)}`),
+    )
+    mkdirSync(join(place.repo, '.vscode'))
+    mkdirSync(join(place.repo, 'tools/deep'), { recursive: true })
+    writeFileSync(join(place.repo, 'tools/deep/tasks.json'), 'mine')
+    writeFileSync(join(place.repo, '.vscode/other.json'), '')
+    symlinkSync('../tools/deep/tasks.json', join(place.repo, '.vscode/tasks.json'))
+    const failed = Array.from({ length: 6 }, () => 'error')
+    expect((await run()).map(({ status }) => status)).toEqual([...failed, 'completed', 'completed'])
+    expect(readlinkSync(join(place.repo, '.vscode/tasks.json'))).toBe('../tools/deep/tasks.json')
+    expect(readFileSync(join(place.repo, '.vscode/tasks.json'), 'utf8')).toBe('mine')
+  })
+
   test('git works as before, a repository can be made by a line that says so, and nothing stays', async () => {
     const lines = [
       'git status --porcelain && git diff HEAD --stat && git log --format=%s -1',

@@ -210,4 +210,30 @@ describe('the sandbox of commands', () => {
     expect([places.get(paths.cwd), places.get(file)]).toEqual([`--ro-bind ${paths.cwd}`, `--bind ${file}`])
     expect(await held()).toEqual([])
   })
+
+  it('lets nothing new be made in a dot directory where a protected name is a link, nor that directory be moved', async () => {
+    const { paths, put, mounted, held } = setup()
+    const other = put(join(paths.cwd, '.vscode/other.json'))
+    const settings = put(join(paths.cwd, '.vscode/settings.json'))
+    symlinkSync('elsewhere', join(paths.cwd, '.vscode/tasks.json'))
+    const places = await mounted()
+    const directory = join(paths.cwd, '.vscode')
+    expect([paths.cwd, directory, other, settings].map((path) => places.get(path))).toEqual([
+      `--bind ${paths.cwd}`,
+      `--ro-bind ${directory}`,
+      `--bind ${other}`,
+      `--ro-bind ${settings}`,
+    ])
+    expect((await held()).map(({ path }) => path).filter((path) => path.startsWith(directory))).toEqual([])
+  })
+
+  it('keeps what a protected link leads to as it is, unless that was allowed, with the directories above it in their places', async () => {
+    const { paths, put, mounted } = setup()
+    const target = put(join(paths.cwd, 'env/deep/dev.env'))
+    symlinkSync('env/deep/dev.env', join(paths.cwd, '.envrc'))
+    const [env, deep] = [join(paths.cwd, 'env'), join(paths.cwd, 'env/deep')]
+    const places = await mounted()
+    expect([env, deep, target].map((path) => places.get(path))).toEqual([`--bind ${env}`, `--bind ${deep}`, `--ro-bind ${target}`])
+    expect((await mounted({ writes: [target] })).get(target)).toBeUndefined()
+  })
 })

@@ -47,10 +47,37 @@ test.each([
     })
 })
 
+test.each(['.gitignore', '.gitattributes', '.gitmodules'])('git is not started where %s is a pipe', async (name) => {
+  const checkout = changed()
+  const vcs = openVcs()
+  pipe(checkout.path(name))
+  for (const ask of [vcs.status, vcs.diff, vcs.raw])
+    await expect(ask(checkout.directory)).rejects.toMatchObject({
+      code: 'request.unprocessable',
+      message: expect.stringContaining(`${name} is a special file`) as string,
+    })
+  expect(vcs.mostAtOnce()).toBe(0)
+})
+
+test('git that takes long is ended where it waits at a pipe further down, with its place', async () => {
+  const checkout = changed()
+  const vcs = openVcs()
+  mkdirSync(checkout.path('below/deep'), { recursive: true })
+  pipe(checkout.path('below/deep/.gitignore'))
+  const asked = vcs.status(checkout.directory).catch((error: unknown) => error)
+  await expect.poll(vcs.running).toBe(1)
+  await vcs.clock.advanceAsync(LIMITS.vcs.gitLate)
+  expect(await asked).toMatchObject({
+    code: 'request.unprocessable',
+    message: `Git waits at ${checkout.path('below/deep/.gitignore')}, which is a special file.`,
+  })
+})
+
 test('git that waits in one repository leaves turns to another', async () => {
   const [held, other] = [changed(), changed()]
   const vcs = openVcs()
-  const ignores = held.path('.gitignore')
+  mkdirSync(held.path('below'))
+  const ignores = held.path('below/.gitignore')
   pipe(ignores)
   const ended: string[] = []
   const waiting = Array.from({ length: LIMITS.vcs.git.atOnce * 2 }, () => vcs.status(held.directory).finally(() => ended.push('held')))

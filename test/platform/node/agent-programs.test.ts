@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { createServer, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createAgentPrograms } from '../../../src/platform/node/process/agent-programs.js'
 
@@ -15,7 +15,7 @@ afterEach(() => {
 /** Connects to a port, says who it is, and stays. */
 const CALLER = `const [port] = process.argv.slice(1); require('net').connect(port, '127.0.0.1', function () { this.write(String(process.pid)) }); setInterval(() => 0, 1000)`
 
-async function called(mark: string | undefined, before: readonly string[] = []) {
+async function called(mark: string | undefined, before: readonly string[] = [], looked = programs) {
   const server = createServer()
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -27,7 +27,7 @@ async function called(mark: string | undefined, before: readonly string[] = []) 
   const [socket] = (await once(server, 'connection')) as [Socket]
   const [said] = (await once(socket, 'data')) as [Buffer]
   const peer = { port: socket.remotePort ?? 0, ourPort: socket.localPort ?? 0 }
-  const found = [programs.has(Number(String(said))), programs.holds(peer)]
+  const found = [looked.has(Number(String(said))), looked.holds(peer)]
   socket.destroy()
   server.close()
   return found
@@ -43,6 +43,32 @@ describe.skipIf(!existsSync('/proc/self/environ'))('a process that an agent has 
     ['is in a terminal, which is for people', `${MARK}.t-0123`, [], false],
   ])('%s', async (_, mark, before, expected) => {
     expect(await called(mark, before)).toEqual([expected, expected])
+  })
+
+  const most = { ancestors: 64, table: 8_000_000, processes: 8192, descriptors: 4096 }
+  it.each([
+    ['processes', { ...most, processes: 1 }, undefined, [false, true]],
+    ['connections', { ...most, table: 100 }, undefined, [false, true]],
+    ['descriptors, if it is one of them', { ...most, descriptors: 1 }, `${MARK}.0123`, [true, true]],
+    ['descriptors, if it is none of them', { ...most, descriptors: 1 }, undefined, [false, false]],
+  ])('is taken to be at the other end where there are more %s than are looked at', async (_, bounds, mark, expected) => {
+    expect(await called(mark, [], createAgentPrograms(MARK, bounds))).toEqual(expected)
+  })
+
+  it('that has more descriptors than are looked at may hold any connection', async () => {
+    const few = createAgentPrograms(MARK, { ...most, descriptors: 1 })
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const address = server.address()
+    const ourPort = typeof address === 'object' ? (address?.port ?? 0) : 0
+    const child = spawn('sleep', ['100'], { env: { PATH: process.env['PATH'], SVC_PROCESS_MARK: `${MARK}.0123` } })
+    children.push(child)
+    const client = connect(ourPort, '127.0.0.1')
+    await once(client, 'connect')
+    const peer = { port: client.localPort ?? 0, ourPort }
+    expect([programs.holds(peer), few.holds(peer)]).toEqual([false, true])
+    client.destroy()
+    server.close()
   })
 
   it('is not one that has ended, nor this one', () => {

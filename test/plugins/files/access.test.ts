@@ -92,6 +92,21 @@ describe('what a file tool must be allowed to do', () => {
     expect((await workspace.tool('write').needs({ filePath: 'a.txt', content: '' }))[0]?.explicit).toBeUndefined()
   })
 
+  it('a protected file that is a link is known by its own place, too', async () => {
+    const reasons = async (paths: readonly string[]) => paths.map((path) => (path.endsWith('/.envrc') ? 'run by shells' : undefined))
+    const workspace = createWorkspace({ host: { protectedFiles: { reasons } } })
+    workspace.put('env/dev', '')
+    symlinkSync(workspace.path('env/dev'), workspace.path('.envrc'))
+    symlinkSync(workspace.path('env'), workspace.path('e'))
+    const needs = async (filePath: string) => (await workspace.tool('write').needs({ filePath, content: '' }))[0]?.explicit
+    expect([await needs('.envrc'), await needs('e/../.envrc'), await needs('env/dev'), await needs('e/dev')]).toEqual([
+      'run by shells',
+      'run by shells',
+      undefined,
+      undefined,
+    ])
+  })
+
   it('links in a circle and NUL characters are refused', async () => {
     const workspace = createWorkspace()
     symlinkSync(workspace.path('b'), workspace.path('a'))

@@ -11,6 +11,7 @@ for (const name of ['sub/a.txt', 'sub/deep/b.txt', 'a.o', 'b.o', '.git/config', 
 symlinkSync('/etc', join(directory, 'etc'))
 symlinkSync(join(directory, '.git/hooks'), join(directory, 'innocent'))
 symlinkSync('/nowhere/at/all', join(directory, 'dangling'))
+symlinkSync('sub/a.txt', join(directory, '.exrc'))
 mkdirSync(join(home, 'project'))
 
 const texts = async (command: string) => {
@@ -125,6 +126,10 @@ describe('the files a line writes', () => {
     ['echo > sub/../.git/config', ['.git/config']],
     ['cp -r x/hooks .git', ['.git/hooks']],
     ['ln -s .git/hooks alias', ['.git/hooks', 'alias']],
+    ['rm .exrc', ['sub/a.txt', '.exrc']],
+    ['echo > sub/../.exrc', ['sub/a.txt', '.exrc']],
+    ['mv a.o ./.exrc', ['a.o', 'sub/a.txt', '.exrc']],
+    ['rm innocent', ['.git/hooks', 'innocent']],
   ])('of %j', async (command, expected) => {
     expect(await writes(command)).toEqual(expected)
     expect(await reasons(command)).toEqual([])

@@ -56,6 +56,8 @@ export function openVcs(env: Readonly<Record<string, string | undefined>> = {}) 
     told,
     /** Programs that ran at the same time. */
     mostAtOnce: () => most,
+    running: () => real.alive,
+    clock: fake.clock,
     state: paths.state,
     info: async (directory: string) => VcsInfo.parse(await call(vcsRoutes.get.id, directory)),
     status: async (directory: string) => VcsFileStatus.array().parse(await call(vcsRoutes.status.id, directory)),

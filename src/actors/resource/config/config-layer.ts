@@ -3,7 +3,7 @@ import { AgentDocument } from '../../../protocol/resource/agent-config.js'
 import { firstFault, isLarge } from '../../../protocol/text/first-fault.js'
 import { asDeclared } from '../../../protocol/text/leniency.js'
 import { isRecord, type JsonRecord } from '../../../protocol/text/json.js'
-import { recordAt } from './config-merge.js'
+import { recordAt, RESERVED_KEY } from './config-merge.js'
 import { normaliseLayer } from './config-normalise.js'
 import { keyLocator, locate, parseJsonc, type Position } from './config-parse.js'
 import { findUnsupported } from './config-unsupported.js'
@@ -71,7 +71,11 @@ function check(text: string, shape: (document: JsonRecord) => JsonRecord, maxVal
   if (!parsed.ok) return { ok: false, message: parsed.message, path: '', position: parsed.position }
   const document = asDeclared(AgentDocument, shape(parsed.value)) as JsonRecord
   const error = findTypeError(document)
-  if (error === undefined) return { ok: true, document, ...places(text, document) }
+  if (error === undefined) {
+    const { unsupported, adapters } = places(text, document)
+    const reserved = parsed.reserved.map((key): UnsupportedKey => ({ ...key, reason: RESERVED_KEY }))
+    return { ok: true, document, unsupported: [...reserved, ...unsupported], adapters }
+  }
   return { ok: false, message: error.message, path: error.path.join('.'), position: locate(text, error.path) }
 }
 

@@ -2,6 +2,8 @@
 import { isRecord, type JsonRecord } from '../../../protocol/text/json.js'
 
 const RESERVED = new Set(['__proto__', 'constructor', 'prototype'])
+/** Why a reserved key has no effect. */
+export const RESERVED_KEY = 'it is a name that every object has'
 
 /** Names that could reach a prototype; they never survive the reading of outside data (threat-model X1). */
 export function isReservedKey(key: string): boolean {

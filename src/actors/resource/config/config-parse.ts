@@ -8,6 +8,8 @@ import { isReservedKey } from './config-merge.js'
 export const MAX_DEPTH = 64
 /** Keys and items of lists in one document, on all levels together. */
 const MAX_VALUES = 16_384
+/** Dropped keys that are told. */
+const MAX_RESERVED = 16
 
 export interface Position {
   /** Both count from 1. */
@@ -20,21 +22,37 @@ interface ParseFailure {
   readonly position: Position
 }
 
-export type Parsed = { readonly ok: true; readonly value: JsonRecord } | ({ readonly ok: false } & ParseFailure)
+/** A key that was dropped, because every object has one of that name. */
+interface ReservedKey {
+  /** Dotted. */
+  readonly path: string
+  readonly position: Position
+}
+
+export type Parsed =
+  | {
+      readonly ok: true
+      readonly value: JsonRecord /** The first of those that were dropped. */
+      readonly reserved: readonly ReservedKey[]
+    }
+  | ({ readonly ok: false } & ParseFailure)
 
 /**
  * Parses JSONC text whose root is an object; empty text is `{}`. Trailing commas and both kinds of comment are
- * accepted; duplicate keys are an error; reserved keys are dropped.
+ * accepted; duplicate keys are an error; reserved keys are dropped and told.
  */
 export function parseJsonc(text: string, maxValues = MAX_VALUES): Parsed {
   const tooDeep = findDepthOverflow(text)
   if (tooDeep !== undefined) return failure(text, tooDeep, `nesting is deeper than ${MAX_DEPTH} levels`)
   const builder = createBuilder(maxValues)
   visit(text, builder.visitor, { allowTrailingComma: true, allowEmptyContent: true })
-  const { root, problem } = builder.result()
+  const { root, problem, reserved } = builder.result()
   if (problem !== undefined) return failure(text, problem.offset, problem.message)
-  if (root === undefined) return { ok: true, value: {} }
-  return isRecord(root.value) ? { ok: true, value: root.value } : failure(text, root.offset, 'the document must be an object')
+  if (root === undefined) return { ok: true, value: {}, reserved: [] }
+  const dropped = reserved.map(({ path, offset }): ReservedKey => ({ path, position: positionAt(text, offset) }))
+  return isRecord(root.value)
+    ? { ok: true, value: root.value, reserved: dropped }
+    : failure(text, root.offset, 'the document must be an object')
 }
 
 /** Nothing but white space and comments. */
@@ -119,6 +137,7 @@ function createBuilder(maxValues: number) {
   let root: { readonly value: unknown; readonly offset: number } | undefined
   let problem: { readonly offset: number; readonly message: string } | undefined
   let values = 0
+  const reserved: { readonly path: string; readonly offset: number }[] = []
 
   const count = (offset: number): void => {
     if (++values > maxValues) problem ??= { offset, message: `there are more than ${maxValues} values` }
@@ -148,12 +167,13 @@ function createBuilder(maxValues: number) {
       count(offset)
       parent.keys.add(key)
       parent.key = key
+      if (isReservedKey(key) && reserved.length < MAX_RESERVED) reserved.push({ path: [...pathTo(stack), key].join('.'), offset })
     },
     onError(error, offset) {
       problem ??= { offset, message: describe(error) }
     },
   }
-  return { visitor, result: () => ({ root, problem }) }
+  return { visitor, result: () => ({ root, problem, reserved }) }
 }
 
 /** Keys and indexes that lead to the innermost container. */

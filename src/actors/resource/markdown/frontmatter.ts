@@ -6,11 +6,12 @@ import { readAtOnce, type Reading } from '../../../kernel/work.js'
 import { isReservedKey } from '../config/config-merge.js'
 
 export type Markdown =
-  | { readonly ok: true; readonly values: JsonRecord; readonly body: string }
+  /** `reserved`: keys that were dropped, dotted. */
+  | { readonly ok: true; readonly values: JsonRecord; readonly reserved?: readonly string[]; readonly body: string }
   /** `line` counts from 1 in the whole file. */
   | { readonly ok: false; readonly message: string; readonly line: number }
 
-type FrontMatter = Pick<Extract<Markdown, { ok: true }>, 'ok' | 'values'> | Extract<Markdown, { ok: false }>
+type FrontMatter = Pick<Extract<Markdown, { ok: true }>, 'ok' | 'values' | 'reserved'> | Extract<Markdown, { ok: false }>
 
 const FENCED = /^---[ \t]*\r?\n(?:([\s\S]*?)\r?\n)?---[ \t]*(?:\r?\n|$)/
 const BOUNDS = { characters: 8 * 1024, aliases: 32 }
@@ -38,19 +39,27 @@ export function parseMarkdown(text: string): Markdown {
 
 function* readFrontMatter(yaml: string): Reading<FrontMatter> {
   const read = yield* readYamlMap(yaml, BOUNDS)
-  if (read.ok) return { ok: true, values: withoutReserved(read.value ?? {}) }
+  if (read.ok) {
+    const reserved: string[] = []
+    const values = withoutReserved(read.value ?? {}, [], reserved)
+    return { ok: true, values, ...(reserved.length > 0 && { reserved }) }
+  }
   const [problem = { line: 1, message: 'cannot be read' }] = read.problems
   if (read.why === 'syntax' || read.why === 'repeated') return { ok: false, message: problem.message, line: problem.line + 1 }
   if (read.why === 'shape') return { ok: false, message: 'the front matter must be a map of keys to values', line: 1 }
   return { ok: false, message: `the front matter cannot be read: ${problem.message}`, line: 1 }
 }
 
-function withoutReserved(record: JsonRecord): JsonRecord {
-  const entries = Object.entries(record).filter(([key]) => !isReservedKey(key))
-  return Object.fromEntries(entries.map(([key, inner]) => [key, plain(inner)]))
+function withoutReserved(record: JsonRecord, at: readonly string[], reserved: string[]): JsonRecord {
+  const entries = Object.entries(record).filter(([key]) => {
+    const isReserved = isReservedKey(key)
+    if (isReserved) reserved.push([...at, key].join('.'))
+    return !isReserved
+  })
+  return Object.fromEntries(entries.map(([key, inner]) => [key, plain(inner, [...at, key], reserved)]))
 }
 
-function plain(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(plain)
-  return isRecord(value) ? withoutReserved(value) : value
+function plain(value: unknown, at: readonly string[], reserved: string[]): unknown {
+  if (Array.isArray(value)) return value.map((item, index) => plain(item, [...at, String(index)], reserved))
+  return isRecord(value) ? withoutReserved(value, at, reserved) : value
 }

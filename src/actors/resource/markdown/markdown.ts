@@ -9,10 +9,13 @@ import { LIMITS } from '../../../protocol/limits.js'
 import type { Origin } from '../config/config-files.js'
 import { findUnsupported } from '../config/config-unsupported.js'
 import type { JsonRecord } from '../../../protocol/text/json.js'
-import { isReservedKey } from '../config/config-merge.js'
+import { isReservedKey, RESERVED_KEY } from '../config/config-merge.js'
 import type { FileProbe } from '../../../platform/watched/file-probe.js'
 import { WorkExceeded } from '../../../kernel/work.js'
 import { readMarkdown as parse } from './frontmatter.js'
+
+/** Dropped keys of one file that are told. */
+const MAX_RESERVED = 16
 
 export interface MarkdownEntry {
   readonly kind: 'agent' | 'command'
@@ -146,16 +149,25 @@ async function readDefinition(
   const result =
     'level' in read
       ? { file: { ...file, entry: undefined }, diagnostics: [read] }
-      : { file: { ...file, entry: read }, diagnostics: withoutEffect(read, origin.path) }
+      : { file: { ...file, entry: read }, diagnostics: [...dropped(markdown.read, read, origin.path), ...withoutEffect(read, origin.path)] }
   if (bytes !== undefined) definitions.set(bytes, result)
   return result
 }
 
 function withoutEffect({ kind, name, definition }: MarkdownEntry, file: string): ConfigDiagnostic[] {
-  return findUnsupported({ [kind]: { [name]: definition } }).map(({ path: [, , ...key], reason }) => {
-    const message = `${file}: "${key.join('.')}" has no effect: ${reason}`
-    return { level: 'warning', code: 'unsupported', path: [kind, name, ...key].join('.'), message, file }
-  })
+  return findUnsupported({ [kind]: { [name]: definition } }).map(({ path: [, , ...key], reason }) =>
+    hasNoEffect([kind, name], key.join('.'), reason, file),
+  )
+}
+
+function dropped(read: MarkdownRead['read'], { kind, name }: MarkdownEntry, file: string): ConfigDiagnostic[] {
+  const reserved = typeof read === 'string' ? [] : (read.reserved ?? [])
+  return reserved.slice(0, MAX_RESERVED).map((key) => hasNoEffect([kind, name], key, RESERVED_KEY, file))
+}
+
+function hasNoEffect(place: readonly string[], key: string, reason: string, file: string): ConfigDiagnostic {
+  const message = `${file}: "${key}" has no effect: ${reason}`
+  return { level: 'warning', code: 'unsupported', path: [...place, key].join('.'), message, file }
 }
 
 function readEntry({ read: markdown }: MarkdownRead, origin: Origin, kind: Kind, root: string): MarkdownEntry | ConfigDiagnostic {
@@ -186,7 +198,7 @@ function lineOf(reason: string): number {
 
 interface MarkdownRead {
   /** The parsed file, or why it is not used, as the rest of a sentence that starts with its path. */
-  readonly read: { readonly values: JsonRecord; readonly body: string } | string
+  readonly read: { readonly values: JsonRecord; readonly reserved?: readonly string[]; readonly body: string } | string
   readonly bytes?: Uint8Array
   readonly modifiedMs?: number
 }

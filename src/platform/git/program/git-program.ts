@@ -15,6 +15,7 @@ import { type Repository, repositoryAround } from '../repository.js'
 import { createLru } from '../../../kernel/lru.js'
 import { createTurns, type Turns } from '../../../kernel/turns.js'
 import { createStandIns, type StandIn } from './stand-in.js'
+import { lookLate } from '../pipes.js'
 import { unlinked } from '../unlinked.js'
 
 const EMPTY_TREE = {
@@ -22,7 +23,7 @@ const EMPTY_TREE = {
   sha256: '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321',
 } as const
 export function createGit(effects: Pick<Effects, 'files' | 'paths' | 'processes' | 'clock' | 'random'>): Git {
-  const { files, random } = effects
+  const { files, random, clock } = effects
   const own = unlinked(files)
   const start = createGitProcess(effects)
   const standIns = createStandIns(effects)
@@ -31,14 +32,16 @@ export function createGit(effects: Pick<Effects, 'files' | 'paths' | 'processes'
 
   async function run(repository: Repository, env: Readonly<Record<string, string>>, args: GitArguments, call: GitCall): Promise<GitResult> {
     const giveBack = await turnOf(repository, call.signal)
+    const late = lookLate({ files, clock }, repository.worktree)
     try {
       const output = collector()
       const ended = await start(
         { args, cwd: call.cwd ?? repository.worktree, env: { ...env, ...call.env } },
-        { ...call, onStdout: output.push },
+        { ...call, signal: AbortSignal.any([call.signal, late.signal]), onStdout: output.push },
       )
       return { ...ended, stdout: output.bytes() }
     } finally {
+      late.end()
       giveBack()
     }
   }

@@ -15,6 +15,7 @@ import { readAtOnce } from '../../../kernel/work.js'
 import type { DirectoryEntry, Effects } from '../../../ports/effects.js'
 import { readGitSettings } from '../config-text.js'
 import { type Head, readHead } from '../refs.js'
+import { refusePipes } from '../pipes.js'
 import { createCheckLinks, kindOf, unlinked } from '../unlinked.js'
 import { configOf, isGenuine, type Repository, type RepositoryConfig, textOf } from '../repository.js'
 
@@ -81,7 +82,8 @@ export function createStandIns({ files, paths, clock }: Pick<Effects, 'files' | 
     return (await files.readDirectory(directory)).filter(({ name }) => SHARED_INDEX.test(name))
   }
 
-  async function refuseLinks({ gitDirectory, commonDirectory }: Repository): Promise<void> {
+  async function refuseLinks({ worktree, gitDirectory, commonDirectory }: Repository): Promise<void> {
+    await refusePipes(files, worktree)
     const index = join(gitDirectory, 'index')
     const entry = await files.entry(index)
     if (entry !== undefined && entry.kind !== 'file') throw new Error(`${index} is ${kindOf(entry)}`)

@@ -14,7 +14,7 @@ import { canonicalPath } from '../../../protocol/text/canonical-path.js'
 import { isWithin } from '../../../protocol/caller.js'
 import { createLru } from '../../../kernel/lru.js'
 import { fileFailure } from './failures.js'
-import { dirname, joinPath, resolvePath } from '../../../protocol/text/paths.js'
+import { basename, dirname, joinPath, resolvePath } from '../../../protocol/text/paths.js'
 
 const REMEMBERED = 4096
 
@@ -63,10 +63,18 @@ export function createTargets(host: Host): Targets {
     return joinPath(stat?.kind === 'directory' ? target.path : dirname(target.path), '*')
   }
 
+  /** A protected file may be a link: then it counts by its own place as well as by where it leads. */
+  const reasonOf = async (lexical: string, { path }: Target): Promise<string | undefined> => {
+    const folder = await canonicalPath((each) => files.realPath(each), dirname(lexical)).catch(() => dirname(path))
+    const own = joinPath(folder, basename(lexical))
+    const reasons = await host.protectedFiles.reasons(own === path ? [path] : [path, own])
+    return reasons.find((reason) => reason !== undefined)
+  }
+
   const judge: Targets['judge'] = async (requested, context, access) => {
     const { lexical, target } = await locate(requested, context)
     judged.set(keyOf(context, requested), target.path)
-    const [reason] = access.changes ? await host.protectedFiles.reasons([target.path]) : []
+    const reason = access.changes ? await reasonOf(lexical, target) : undefined
     const need: PermissionNeed = {
       permission: access.permission,
       patterns: spellings(lexical, target, context.directory),

@@ -73,11 +73,19 @@ export async function touchPath(findings: Findings, path: string, touch: Touch):
   if (canonical === undefined) return addReason(findings, `it is not certain where ${path} leads`)
   if (canonical !== named && (await leadsToDescriptor(findings, path, canonical))) return
   if (touch === 'read') findings.reads.add(canonical)
-  else findings.writes.add(canonical)
+  else for (const written of await writtenAt(findings, path, canonical)) findings.writes.add(written)
   if (touch === 'whole' && isWithin(canonical, findings.session)) addReason(findings, `it changes ${canonical} as a whole`)
   if (isWithin(findings.session, canonical)) return
   const kind = await lookUp(findings, () => findings.files.kindOf(canonical))
   findings.outside.add(kind === 'directory' ? canonical : parentOf(canonical))
+}
+
+/** A link may be written through, or replaced: then both are written. */
+async function writtenAt(findings: Findings, path: string, canonical: string): Promise<readonly string[]> {
+  const name = nameOf(path)
+  if (canonical === normalisePath(path) || ['', '.', '..'].includes(name)) return [canonical]
+  const parent = await lookUp(findings, () => canonicalPath(parentOf(path), findings.files))
+  return parent === undefined ? [canonical] : [canonical, joinPath(parent, name)]
 }
 
 /** A link may lead into `/proc`, where the server and the line see different things. */

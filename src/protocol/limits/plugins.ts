@@ -14,9 +14,10 @@ export const pluginsLimits = {
     toolFile: 5000,
     manifestBytes: 256 * KiB,
     frameBytes: 1 * MiB,
-    /** Values in one frame, on all levels together: as many as it has room for, since the bytes of a file are one each. Lists and objects among them. */
+    /** Values in one frame, on all levels together: as many as it has room for, since the bytes of a file are one each. Lists and objects among them, and names of members. */
     frameValues: 512 * KiB,
     frameContainers: 65_536,
+    frameKeys: 32_768,
     logLineBytes: 64 * KiB,
     logLinesPerSecond: 50,
     /** Bytes waiting for a child that does not read, beyond which it counts as failed. */
@@ -56,6 +57,14 @@ export const pluginsLimits = {
     perWorkspace: 256,
     tools: 512,
     declarations: 1024,
+    /** Models of one provider; agents, commands, skills or sections of one answer. Whoever lists them pays for each. */
+    models: 1024,
+    listed: 1024,
+    /** Names of the headers of one answer or request, and characters of them all. */
+    headers: 256,
+    headerText: 64 * KiB,
+    /** Of a tool as a hook defines it, as JSON. */
+    definitionBytes: 64 * KiB,
     routeBody: 16 * MiB,
     routeSegments: 64,
     eventQueue: 256,

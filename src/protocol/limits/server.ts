@@ -28,14 +28,16 @@ export const serverLimits = {
     socketsPerAddress: 512,
   },
   /**
-   * JSON of others: values, and lists and objects among them, of an answer of a service or an event of a model, of a message of a server of
+   * JSON of others: values, lists and objects among them, and names of members, of an answer of a service or an event of a model, of a message of a server of
    * tools or of a language, and of the catalog of models. A list of tools or of places of a symbol has some hundred or thousand of them.
    */
   foreign: {
     answerValues: 256 * KiB,
     answerContainers: 16_384,
+    answerKeys: 65_536,
     messageValues: 256 * KiB,
     messageContainers: 32_768,
+    messageKeys: 65_536,
     catalogValues: 512 * KiB,
   },
   /** Wrong tokens of one address: at once, ms until another one, and addresses that are remembered. */

@@ -1,5 +1,6 @@
 /** Frames of the process protocol `svc-plugin/2` (plugin-protocol §4.3–4.5): one JSON object per line, both ways. */
 import * as z from 'zod'
+import { LIMITS } from '../limits.js'
 import { PluginScope } from './plugin.js'
 import { uint } from '../shared.js'
 
@@ -69,7 +70,7 @@ export const ProviderDeclaration = z.looseObject({
   descriptor: z.looseObject({
     id: z.string().min(1),
     name: z.string().optional(),
-    models: list(z.string()),
+    models: z.array(z.string()).max(LIMITS.plugins.models).default([]),
     configSchema: z.unknown().optional(),
   }),
   priority,

@@ -23,7 +23,7 @@ export const PluginAgent = z.looseObject({
   steps: uint.nullish(),
 })
 export type PluginAgent = z.infer<typeof PluginAgent>
-export const AgentCatalog = z.looseObject({ agents: z.array(PluginAgent), defaultAgent: z.string().nullish() })
+export const AgentCatalog = z.looseObject({ agents: z.array(PluginAgent).max(LIMITS.plugins.listed), defaultAgent: z.string().nullish() })
 export type AgentCatalog = z.infer<typeof AgentCatalog>
 
 export const PluginCommand = z.looseObject({
@@ -101,9 +101,23 @@ export const ProviderStreamEvent = z.discriminatedUnion('type', [
 ])
 export type ProviderStreamEvent = z.infer<typeof ProviderStreamEvent>
 
+const { headers: HEADERS, headerText: HEADER_TEXT } = LIMITS.plugins
+
+/** Headers a plugin gives; they are counted before one of them is looked at. */
+export const headersOf = <T extends z.ZodType>(schema: T) => z.custom<unknown>(isShort, TOO_LONG).pipe(schema)
+
+const TOO_LONG = `must be at most ${HEADERS} headers of ${HEADER_TEXT} characters together`
+
+function isShort(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  const entries = Object.entries(value)
+  if (entries.length > HEADERS) return false
+  return entries.reduce((sum, [name, text]) => sum + name.length + (typeof text === 'string' ? text.length : 0), 0) <= HEADER_TEXT
+}
+
 export const RouteResponse = z.looseObject({
   status: z.int().min(100).max(599),
-  headers: texts.default({}),
+  headers: headersOf(texts).default({}),
   body: z.unknown().default(null),
 })
 export type RouteResponse = z.infer<typeof RouteResponse>

@@ -8,13 +8,13 @@ import { LIMITS } from '../limits.js'
 /** Shorter texts have no room for more than is parsed at once anywhere. */
 const HARMLESS = 16 * 1024
 
-const { answerValues, answerContainers, messageValues, messageContainers, catalogValues } = LIMITS.foreign
+const { answerValues, answerContainers, answerKeys, messageValues, messageContainers, messageKeys, catalogValues } = LIMITS.foreign
 const depth = LIMITS.http.jsonDepth
 
 /** Of the answer of a service, and of an event of a model. */
-const ANSWER_BOUNDS: JsonBounds = { depth, values: answerValues, containers: answerContainers }
+const ANSWER_BOUNDS: JsonBounds = { depth, values: answerValues, containers: answerContainers, keys: answerKeys }
 /** Of a message of a server of tools or of a language. One schema that is too deep is left out where it is read, and not all that comes with it. */
-export const MESSAGE_BOUNDS: JsonBounds = { depth: 16 * depth, values: messageValues, containers: messageContainers }
+export const MESSAGE_BOUNDS: JsonBounds = { depth: 16 * depth, values: messageValues, containers: messageContainers, keys: messageKeys }
 /** Of the catalog of models, which is read once in a while. */
 export const CATALOG_BOUNDS: JsonBounds = { depth, values: catalogValues }
 

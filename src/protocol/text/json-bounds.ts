@@ -2,6 +2,7 @@ import { LIMITS } from '../limits.js'
 
 const QUOTE = 0x22
 const COMMA = 0x2c
+const COLON = 0x3a
 const BACKSLASH = 0x5c
 const NEWLINE = 0x0a
 const RETURN = 0x0d
@@ -15,6 +16,8 @@ export interface JsonBounds {
   readonly values: number
   /** Arrays and objects among them; undefined = as many as values. */
   readonly containers?: number
+  /** Names of members among them, which cost several times what a value does where no two are the same; undefined = as many as values. */
+  readonly keys?: number
 }
 
 /** Of requests; the cost of what comes after the scan grows with these, not with the bytes. */
@@ -24,6 +27,7 @@ export const FRAME_BOUNDS: JsonBounds = {
   depth: LIMITS.http.jsonDepth,
   values: LIMITS.plugins.frameValues,
   containers: LIMITS.plugins.frameContainers,
+  keys: LIMITS.plugins.frameKeys,
 }
 
 export interface JsonExcess {
@@ -33,10 +37,11 @@ export interface JsonExcess {
 }
 
 /** What is wrong with JSON text when it exceeds its bounds; parsing is not needed, nor that it is valid. */
-export function findExcess(bytes: Uint8Array, { depth, values, containers = values }: JsonBounds): JsonExcess | undefined {
+export function findExcess(bytes: Uint8Array, { depth, values, containers = values, keys = values }: JsonBounds): JsonExcess | undefined {
   let level = 0
   let count = 1
   let opened = 0
+  let named = 0
   for (let index = 0; index < bytes.length; index++) {
     const byte = bytes[index]
     if (byte === QUOTE) index = endOfString(bytes, index + 1)
@@ -46,6 +51,8 @@ export function findExcess(bytes: Uint8Array, { depth, values, containers = valu
       if (++level > depth) return { of: 'depth', text: `is nested deeper than ${depth} levels` }
       if (++count > values) return tooMany('values', values)
       if (++opened > containers) return tooMany('containers', containers)
+    } else if (byte === COLON) {
+      if (++named > keys) return tooMany('keys', keys)
     } else if (byte === 0x7d || byte === 0x5d) level--
   }
   return undefined
@@ -62,18 +69,20 @@ interface JsonCount {
  * Counts JSON that comes in pieces. No string goes over the end of a line, so that what stands around it in lines of its own, as in a stream of
  * events, cannot make text of it.
  */
-export function createJsonCount({ depth, values, containers = values }: JsonBounds): JsonCount {
-  let [level, count, opened] = [0, 1, 0]
+export function createJsonCount({ depth, values, containers = values, keys = values }: JsonBounds): JsonCount {
+  let [level, count, opened, named] = [0, 1, 0, 0]
   let [isInString, isEscaped] = [false, false]
 
   function excess(): JsonExcess | undefined {
     if (level > depth) return { of: 'depth', text: `is nested deeper than ${depth} levels` }
     if (count > values) return tooMany('values', values)
+    if (named > keys) return tooMany('keys', keys)
     return opened > containers ? tooMany('containers', containers) : undefined
   }
 
   function step(byte: number | undefined): boolean {
     if (byte === COMMA) count++
+    else if (byte === COLON) named++
     else if (byte === 0x7b || byte === 0x5b) {
       level++
       count++
@@ -100,7 +109,7 @@ export function createJsonCount({ depth, values, containers = values }: JsonBoun
       return undefined
     },
     begin() {
-      ;[level, count, opened] = [0, 1, 0]
+      ;[level, count, opened, named] = [0, 1, 0, 0]
       isInString = isEscaped = false
     },
   }
@@ -128,6 +137,8 @@ function endOfString(bytes: Uint8Array, from: number): number {
   return bytes.length
 }
 
-function tooMany(of: 'values' | 'containers', most: number): JsonExcess {
-  return { of, text: `has more than ${most} ${of === 'values' ? 'values' : 'lists and objects'}` }
+const WORDS = { values: 'values', containers: 'lists and objects', keys: 'names of members' } as const
+
+function tooMany(of: keyof typeof WORDS, most: number): JsonExcess {
+  return { of, text: `has more than ${most} ${WORDS[of]}` }
 }

@@ -33,4 +33,14 @@ describe('what a frame says of itself', () => {
         for (const space of [undefined, 2]) expect(of(JSON.stringify(frame, null, space))).toEqual({ id: at, method: `m${at}` })
       }
   })
+
+  test.each([
+    ['names', '"":0,'],
+    ['names without values', '"",'],
+    ['texts and colons', '"":"":'],
+    ['ids', '"id":1x,'],
+  ])('is not looked for behind %s without number', (_, member) => {
+    expect(of(`{${member.repeat(40)}"id":7,"x":0}`)).toEqual({ id: 7, method: undefined })
+    expect(of(`{${member.repeat(400)}"id":7,"x":0}`)?.id).not.toBe(7)
+  })
 })

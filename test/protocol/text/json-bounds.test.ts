@@ -19,6 +19,14 @@ describe('bounds of JSON text', () => {
     expect(excess('[[],{},[]]')).toBeUndefined()
   })
 
+  test('names of members are counted among the values, and may be fewer', () => {
+    const bounds = { depth: 3, values: 20, keys: 3 }
+    expect(excess(`{"a":[${'1,'.repeat(15)}1],"b":{"c":0}}`, bounds)).toBeUndefined()
+    expect(excess('{"a":{"b":0},"c":[{"d":0}]}', bounds)).toBe('has more than 3 names of members')
+    expect(excess('{"a":{"b":0},"c":[{"d":0}]}')).toBeUndefined()
+    expect(excess('{"a:b:c:d:":":::"}', bounds)).toBeUndefined()
+  })
+
   const texts = ['', 'a', ',[{', '\\', '"', '\\"', '\\\\"', `${'x'.repeat(63)}"`, `${'x'.repeat(64)}\\`, `${'x'.repeat(200)}\\",[[[[`]
   const long = texts.flatMap((text) => [text, text.repeat(40), `${'y'.repeat(100)}${text}${'z'.repeat(100)}${text}`])
   test.each(long)('nothing inside of a string counts (%#)', (text) => {
@@ -55,7 +63,7 @@ describe('a count of JSON that comes in pieces', () => {
   ])
 
   test.each(texts)('says what a look at the whole says, however it is cut (%#)', (text) => {
-    for (const bounds of [BOUNDS, { depth: 3, values: 20, containers: 3 }])
+    for (const bounds of [BOUNDS, { depth: 3, values: 20, containers: 3 }, { depth: 3, values: 20, keys: 1 }])
       for (const size of [1, 2, 7, text.length]) expect(counted(text, size, bounds)).toBe(excess(text, bounds))
   })
 

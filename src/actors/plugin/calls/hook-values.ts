@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { isSteering } from '../../../machines/permission/shell-variables.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { ProviderMessage } from '../../../protocol/plugin/plugin-services.js'
+import { headersOf, ProviderMessage } from '../../../protocol/plugin/plugin-services.js'
 import { anyRecord } from '../../../protocol/shared.js'
 
 const tableOf = <T extends z.ZodType>(schema: T) =>
@@ -23,11 +23,15 @@ const HeaderName = z
 const HeaderValue = z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'is no value of a header')
 
 /** `chat.headers` */
-export const HookedHeaders = tableOf(z.record(HeaderName, HeaderValue))
+export const HookedHeaders = tableOf(headersOf(z.record(HeaderName, HeaderValue)))
 
 /** `tool.definition`: the id stays. */
 export const hookedDefinition = (toolId: string) =>
-  z.looseObject({ id: z.literal(toolId), description: z.string(), parameters: tableOf(anyRecord), outputSchema: z.unknown().optional() })
+  z
+    .looseObject({ id: z.literal(toolId), description: z.string(), parameters: tableOf(anyRecord), outputSchema: z.unknown().optional() })
+    .refine((tool) => Buffer.byteLength(JSON.stringify(tool)) <= LIMITS.plugins.definitionBytes, {
+      message: `must be at most ${LIMITS.plugins.definitionBytes} bytes`,
+    })
 
 /** `tool.after`; metadata that are no object are wrapped, as those of tools are. */
 export const HookedResult = z.looseObject({

@@ -5,6 +5,8 @@ const COLON = 0x3a
 const BLANK = 0x20
 /** Bytes of a key or a value that are looked at. */
 const LONGEST = 128
+/** Outermost names and colons that are looked at: a frame has some nine members, and each takes as long to read as a hundred bytes of the rest. */
+const MOST = 128
 
 export interface Envelope {
   readonly id: number
@@ -19,10 +21,12 @@ export function envelopeOf(line: Uint8Array): Envelope | undefined {
   let level = 0
   let key = ''
   let isValue = false
-  for (let at = 0; at < line.length; at++) {
+  let looked = 0
+  for (let at = 0; at < line.length && looked <= MOST; at++) {
     const byte = line[at] ?? 0
     if (byte === QUOTE) {
       const end = endOfString(line, at)
+      if (level === 1) looked++
       if (level === 1 && !isValue) key = textOf(line, at + 1, end)
       else if (level === 1 && key === 'method') method = textOf(line, at + 1, end)
       if (level === 1) isValue = false
@@ -32,8 +36,10 @@ export function envelopeOf(line: Uint8Array): Envelope | undefined {
       isValue = false
     } else if (byte === 0x7d || byte === 0x5d) level--
     else if (level !== 1 || byte <= BLANK) continue
-    else if (byte === COLON) isValue = true
-    else if (isValue) {
+    else if (byte === COLON) {
+      isValue = true
+      looked++
+    } else if (isValue) {
       if (key === 'id') id = wholeNumber(textOf(line, at, at + LONGEST))
       isValue = false
     }

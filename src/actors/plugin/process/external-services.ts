@@ -1,6 +1,7 @@
 /** Services, hooks, prompts and settings of plugin processes: calls whose answers are checked (plugin-protocol §4.6, §4.7, §5.2). */
 import * as z from 'zod'
 import { SvcError } from '../../../protocol/errors.js'
+import { LIMITS } from '../../../protocol/limits.js'
 import type { InitializeReply, ServiceDeclaration } from '../../../protocol/plugin/plugin-frame.js'
 import {
   AgentCatalog,
@@ -16,7 +17,8 @@ import type { Link } from '../link/link.js'
 
 type Services = Pick<ExtraContributions, 'hooks' | 'agents' | 'commands' | 'skills' | 'systemContext' | 'prompts' | 'config'>
 
-const list = <Item extends z.ZodType>(item: Item) => z.preprocess((value) => (isEmptyTable(value) ? [] : value), z.array(item))
+const list = <Item extends z.ZodType>(item: Item) =>
+  z.preprocess((value) => (isEmptyTable(value) ? [] : value), z.array(item).max(LIMITS.plugins.listed))
 const Catalog = z.preprocess(catalogOf, AgentCatalog)
 const Commands = list(PluginCommand)
 const Skills = list(PluginSkill)

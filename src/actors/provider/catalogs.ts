@@ -43,7 +43,7 @@ export interface Catalogs {
   loadNewest(directory: string, workspaceId?: string): Promise<Catalog>
   /** Where stored keys go, whatever a directory says. */
   installed(): Promise<Installed>
-  /** Whose connections count, the nearest first (decision 33 of the specification). */
+  /** Whose connections count, the nearest first (choice 33). */
   workspacesOf(directory: string, workspaceId: string | undefined): Promise<readonly string[]>
   credentials(): Promise<CredentialDocument>
   isConnected(provider: CatalogProvider): boolean

@@ -14,7 +14,7 @@ import { createSampling } from './offer/sampling.js'
 import { createOffering } from './offer/within.js'
 import { serverOperations } from './operations.js'
 import { createConnection } from './servers/connection.js'
-import { createWorkspaces, type Workspaces } from './servers/workspaces.js'
+import { createWorkspaces } from './servers/workspaces.js'
 
 export interface McpPluginOptions {
   /** The environment of the server, for `{env:NAME}` in the configuration. */
@@ -26,19 +26,19 @@ const DEFAULT_URL = 'http://127.0.0.1:4096'
 const PLUGIN = 'dev.svc.mcp'
 
 export function mcpPlugin({ env, version }: McpPluginOptions): NativePlugin {
-  let workspaces: Workspaces | undefined
+  let started: ReturnType<typeof start> | undefined
   return {
     id: PLUGIN,
     name: 'MCP servers',
     capability: { id: 'svc.mcp', apiPrefix: MCP_PREFIX },
     eventNamespaces: ['mcp'],
     start(host) {
-      const started = start(host, { env, version })
-      workspaces = started.workspaces
+      started = start(host, { env, version })
       return started.contributions
     },
     async stop() {
-      await workspaces?.stop()
+      started?.signIns.stop()
+      await started?.workspaces.stop()
     },
   }
 }
@@ -51,6 +51,7 @@ function start(host: NativeHost, { env, version }: McpPluginOptions) {
   const budgets = createLru<string, number>(LIMITS.mcp.workspaces)
   const signIns = createSignIns({
     effects,
+    actors: host.actors,
     credentials: createCredentials(effects),
     baseUrl: () => (env['SVC_SERVER'] || host.serverUrl() || DEFAULT_URL).replace(/\/+$/, ''),
   })
@@ -120,7 +121,7 @@ function start(host: NativeHost, { env, version }: McpPluginOptions) {
       }
     },
   }
-  return { workspaces, contributions }
+  return { workspaces, signIns, contributions }
 }
 
 /** `plugins."dev.svc.mcp".options.toolBudget`: characters. */

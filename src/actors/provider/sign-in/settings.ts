@@ -4,7 +4,7 @@ import { isRecord } from '../../../protocol/text/json.js'
 import { SignInConfig } from '../../../protocol/resource/agent-config.js'
 import type { ConfigDocument } from '../../../protocol/resource/config.js'
 import type { ProviderAuthMethod } from '../../../protocol/provider/sign-in.js'
-import type { SignInKind } from '../../../machines/provider/sign-in.machine.js'
+import type { SignInKind } from '../../../machines/sign-in/sign-in.machine.js'
 
 /** A way to connect a provider: a sign-in, a token or a key that is pasted. */
 type MethodKind = SignInKind | 'token' | 'api'

@@ -1,6 +1,6 @@
 /** The effects of one sign-in. What is secret about it stays here: neither the machine nor a log sees it. */
 import { fromCallback, fromPromise } from 'xstate'
-import { type SignInEvent, type SignInKind, signInMachine, type SignInOffer } from '../../../machines/provider/sign-in.machine.js'
+import { type SignInEvent, type SignInKind, signInMachine, type SignInOffer } from '../../../machines/sign-in/sign-in.machine.js'
 import { SvcError, toFailure } from '../../../protocol/errors.js'
 import { timeLimit } from '../../../kernel/patience.js'
 import { LIMITS } from '../../../protocol/limits.js'

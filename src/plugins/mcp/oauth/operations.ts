@@ -7,7 +7,8 @@ import { McpServerParams, type McpStatus } from '../../../protocol/mcp/mcp.js'
 import { mustFind } from '../operations.js'
 import type { Connection } from '../servers/connection.js'
 import type { Workspaces } from '../servers/workspaces.js'
-import type { SignInPlace, SignIns } from './sign-ins.js'
+import type { SignInPlace } from './place.js'
+import type { SignIns } from './sign-ins.js'
 
 type Operations = NonNullable<ReturnType<NativePlugin['start']>['operations']>
 
@@ -62,7 +63,7 @@ export function authOperations({ workspaces, signIns }: AuthOperationDeps): Oper
       const taken = await signIns.take(place, state)
       if (taken === undefined)
         throw new SvcError('request.invalid', `No sign-in to "${place.server}" is under way.`, { server: place.server })
-      await signIns.finish(place, taken, returned)
+      await taken.finish(returned)
       await signedIn(place)
       return connection.status
     },
@@ -78,10 +79,13 @@ export function authOperations({ workspaces, signIns }: AuthOperationDeps): Oper
         const place = { server, config }
         const taken = await signIns.take(place, state)
         if (taken === undefined) continue
-        if (error !== undefined || code === undefined || code === '')
-          return failed(`The authorization server refused: ${error ?? 'it sent no code'}.`)
+        if (error !== undefined || code === undefined || code === '') {
+          const why = `The authorization server refused: ${error ?? 'it sent no code'}.`
+          taken.refuse(why)
+          return failed(why)
+        }
         try {
-          await signIns.finish(place, taken, { code, iss })
+          await taken.finish({ code, iss })
         } catch (cause) {
           return failed(toFailure(cause).message)
         }

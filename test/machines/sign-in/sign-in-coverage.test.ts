@@ -1,6 +1,6 @@
 // Holds threat-model N3.
 import { describe, expect, it } from 'vitest'
-import { signInMachine } from '../../../src/machines/provider/sign-in.machine.js'
+import { signInMachine } from '../../../src/machines/sign-in/sign-in.machine.js'
 import { explore, missing } from '../paths.js'
 
 const done = (actorId: string, output?: unknown) => ({ type: `xstate.done.actor.${actorId}`, output, actorId })
@@ -8,7 +8,7 @@ const error = (actorId: string) => ({ type: `xstate.error.actor.${actorId}`, err
 const refusal = { type: 'answer.refused', reason: 'no' }
 const explored = explore(
   signInMachine,
-  { attemptId: 'attempt_1', providerId: 'vendor', kind: 'browser', lifetime: 1000 },
+  { attemptId: 'attempt_1', at: 'vendor', kind: 'browser', lifetime: 1000 },
   [
     { type: 'answer.arrived' },
     refusal,

@@ -1,9 +1,9 @@
 /**
- * One sign-in at a provider, from its offer to a stored credential (subsystems c.7; threat-model N3).
+ * One sign-in at a provider or an MCP server, from its offer to a stored credential (subsystems c.7, f.5; threat-model N3).
  *
  * I1 It takes one answer: what arrives after the first one changes nothing.
  * I2 No code, token or secret enters it; its effects keep them.
- * I3 It ends within its lifetime, whatever the vendor or its user does, and ends with the process.
+ * I3 It ends within its lifetime, whatever the other side or its user does, and ends with the process. What is remembered of it elsewhere may begin it anew.
  */
 import { assign, setup } from 'xstate'
 import { toFailure } from '../../protocol/errors.js'
@@ -13,7 +13,8 @@ export type SignInKind = 'browser' | 'code' | 'device'
 
 export interface SignInInput {
   readonly attemptId: string
-  readonly providerId: string
+  /** Where: the name of a provider, or of an MCP server. */
+  readonly at: string
   readonly kind: SignInKind
   /** ms. */
   readonly lifetime: number
@@ -32,12 +33,15 @@ interface SignInContext extends SignInInput {
 }
 
 export type SignInEvent =
-  /** The vendor has sent its user back, its user has given the code, or the device is admitted. */
+  /** Its user is back, has given the code, or the device is admitted. */
   | { readonly type: 'answer.arrived' }
   | { readonly type: 'answer.refused'; readonly reason: string }
-  /** The vendor waits no longer. */
+  /** Nobody waits any longer. */
   | { readonly type: 'answer.late' }
   | { readonly type: 'cancel.requested' }
+
+/** `offering`: it is not known yet where its user goes. Each end has a tag of its own. */
+type SignInTag = 'open' | 'offering' | 'waiting' | 'connected' | 'refused' | 'expired' | 'cancelled'
 
 interface SignInRef {
   readonly attemptId: string
@@ -50,9 +54,9 @@ const fault = {
 } as const
 
 export const signInMachine = setup({
-  types: { input: {} as SignInInput, context: {} as SignInContext, events: {} as SignInEvent, tags: {} as 'open' },
+  types: { input: {} as SignInInput, context: {} as SignInContext, events: {} as SignInEvent, tags: {} as SignInTag },
   actors: {
-    /** Asks the vendor how it wants to be asked, and prepares to hear its answer. */
+    /** Asks the other side how it wants to be asked, and prepares to hear its answer; or finds what was asked before. */
     offer: requiredPromise<SignInOffer, SignInRef>('offer'),
     /** Hears the answer: `answer.arrived`, `answer.refused` or `answer.late`. */
     hear: requiredCallback<SignInRef>('hear'),
@@ -76,6 +80,7 @@ export const signInMachine = setup({
       after: { lifetime: { target: 'expired' } },
       states: {
         offered: {
+          tags: ['offering'],
           invoke: {
             id: 'offer',
             src: 'offer',
@@ -85,6 +90,7 @@ export const signInMachine = setup({
           },
         },
         waiting: {
+          tags: ['waiting'],
           invoke: { id: 'hear', src: 'hear', input: ref, onError: { target: '#sign-in.refused', actions: fault } },
           on: {
             'answer.arrived': { target: 'exchanging' },
@@ -106,9 +112,9 @@ export const signInMachine = setup({
         },
       },
     },
-    connected: { type: 'final' },
-    refused: { type: 'final' },
-    expired: { type: 'final' },
-    cancelled: { type: 'final' },
+    connected: { type: 'final', tags: ['connected'] },
+    refused: { type: 'final', tags: ['refused'] },
+    expired: { type: 'final', tags: ['expired'] },
+    cancelled: { type: 'final', tags: ['cancelled'] },
   },
 })

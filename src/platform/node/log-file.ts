@@ -1,5 +1,5 @@
 /** The log of the last while as a file of its own, for `svc logs`: appended, and kept to two files of bounded size. */
-import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs'
+import { appendFileSync, constants, mkdirSync, renameSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { LIMITS } from '../../protocol/limits.js'
 
@@ -7,6 +7,10 @@ import { LIMITS } from '../../protocol/limits.js'
 export function logFileOf(state: string): string {
   return `${state}/log/svc.log`
 }
+
+/** Nothing is written through a link, and nobody is waited for who would read a pipe of that name. Node takes numbers, and its types do not say so. */
+const { O_APPEND, O_CREAT, O_WRONLY, O_NOFOLLOW, O_NONBLOCK } = constants
+const OWN_FILE = (O_APPEND | O_CREAT | O_WRONLY | O_NOFOLLOW | O_NONBLOCK) as unknown as string
 
 /** Writes whole lines. A file that cannot be written is no reason to stop: its lines are lost. */
 export function createLogFile(path: string): (line: string) => void {
@@ -18,7 +22,7 @@ export function createLogFile(path: string): (line: string) => void {
         renameSync(path, `${path}.1`)
         size = 0
       }
-      appendFileSync(path, line, { mode: 0o600 })
+      appendFileSync(path, line, { mode: 0o600, flag: OWN_FILE })
       size += Buffer.byteLength(line)
     } catch {
       size = undefined

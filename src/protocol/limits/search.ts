@@ -6,6 +6,8 @@ export const searchLimits = {
     query: 2_000,
     /** Words of a query that are looked for; what follows them is ignored. */
     words: 24,
+    /** Characters of a word that are indexed and looked for. */
+    word: 64,
     results: 20,
     maxResults: 100,
     /** Of a message, what is indexed. */
@@ -25,6 +27,10 @@ export const searchLimits = {
     /** Different words that are remembered to find what was mistyped; so many that are like a word, and so many that stand for it. */
     vocabulary: 400_000,
     alike: 200,
+    /** Of those that have anything in common with it, what is compared. */
+    related: 20_000,
+    /** Words of a query that are taken for mistyped. */
+    mistyped: 6,
     corrections: 6,
     /** Sessions a caller who may see only some is shown hits of, the newest. */
     sessions: 20_000,

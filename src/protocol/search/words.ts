@@ -1,11 +1,14 @@
 /** Words as the search knows them: folded, identifiers taken apart, runs of characters without spaces in pairs. */
+import { cut } from '../../kernel/cut.js'
+import { LIMITS } from '../limits.js'
+
 const WORD = /[\p{L}\p{N}\p{M}]+/gu
 /** Between the parts of an identifier: `parse|Http|Request|2`, `HTTP|Server`. */
 const SEAM = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})/u
 /** Scripts that are written without spaces. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/gu
-const LONGEST = 64
+const LONGEST = LIMITS.search.word
 const PLAIN = /^[\s -~]*$/
 
 /** Lower case, without accents, `ß` as `ss`, compatible forms as one. */
@@ -49,9 +52,10 @@ function spacedPieces(word: string): string[] {
 
 /** Words that are looked for, as they are written; runs without spaces are words of their own. */
 export function queryWords(query: string): string[] {
-  return matches(query.normalize('NFC'), WORD).flatMap((word) =>
+  const words = matches(query.normalize('NFC'), WORD).flatMap((word) =>
     isUnspaced(word) ? [...matches(word, UNSPACED), ...word.split(UNSPACED).filter((piece) => piece !== '')] : [word],
   )
+  return words.map((word) => cut(word, LONGEST, ''))
 }
 
 export function isUnspaced(word: string): boolean {

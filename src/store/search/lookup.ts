@@ -3,7 +3,8 @@
  * together, all words, all of a few words inside of others; and where there is none of these, all words as they were probably meant, and any of them.
  *
  * I1 What somebody typed is handed to the full text search as quoted words only.
- * I2 Of many matches the newest `LIMITS.search.ranked` are ranked: the time a search takes does not grow with how usual a word is.
+ * I2 What a query costs is bounded: by its words, their length, and those that are taken for mistyped.
+ * I3 Of many matches the newest `LIMITS.search.ranked` are ranked: the time a search takes does not grow with how usual a word is.
  */
 import type { Database as Handle } from 'better-sqlite3'
 import { LIMITS } from '../../protocol/limits.js'
@@ -36,6 +37,8 @@ interface Tier {
 const FEW = 4
 /** Texts that are looked through for what stands inside of words. */
 const VERIFIED = 200
+/** Nothing that is longer is remembered, or within two slips of what is. */
+const LONGEST_TERM = 34
 /** Behind every frequency. */
 const MANY = Number.MAX_SAFE_INTEGER
 /** Words whose frequency is remembered, as it was when they were first looked for. */
@@ -60,10 +63,10 @@ export function createLookup(handle: Handle): Lookup {
   )
   const isTerm = handle.prepare<[string], { key: number }>('select key from terms where term = ?')
   const alike = handle.prepare<
-    [string, number],
+    [string, number, number],
     { term: string }
-  >(`select term from (select rowid as key from spelling where spelling match ?
-    order by rank limit ?) join terms using (key)`)
+  >(`select term from (select key from (select rowid as key, rank as nearness from spelling where spelling match ? limit ?)
+    order by nearness limit ?) join terms using (key)`)
   const usual = createLru<string, number>(USUAL)
   const frequency = handle.prepare<[string], { doc: number }>('select doc from usual where term = ?')
   const count = handle.prepare<[], { n: number }>('select count(*) as n from docs')
@@ -86,12 +89,17 @@ export function createLookup(handle: Handle): Lookup {
     return keys
   }
 
+  /** It may be mistyped: such words are remembered, and this is none of them. */
+  function isOdd(word: string): boolean {
+    const meant = folded(word)
+    return !isUnspaced(word) && meant.length >= 4 && meant.length <= LONGEST_TERM && isTerm.get(meant) === undefined
+  }
+
   /** Words that are there and a slip or two away. */
   function corrections(word: string): string[] {
     const meant = folded(word)
-    if (isUnspaced(word) || meant.length < 4 || isTerm.get(meant) !== undefined) return []
     const most = meant.length < 6 ? 1 : 2
-    const rows = alike.all(gramsOf(` ${meant} `).map(quoted).join(' OR '), LIMITS.search.alike)
+    const rows = alike.all(gramsOf(` ${meant} `).map(quoted).join(' OR '), LIMITS.search.related, LIMITS.search.alike)
     return rows
       .map(({ term }) => ({ term, distance: distanceOf(meant, term, most) }))
       .filter(({ distance }) => distance <= most)
@@ -130,7 +138,11 @@ export function createLookup(handle: Handle): Lookup {
     yield { isGuess: false, hits: () => byWords(all, scope) }
     if (words.length <= FEW) yield { isGuess: false, hits: () => byInside(words, scope) }
     yield { isGuess: true, hits: () => [] } // nothing is guessed unless somebody asks for more
-    const meant = words.map((word, at) => [each[at] ?? '', ...corrections(word).map(quoted)].join(' OR '))
+    let left: number = LIMITS.search.mistyped
+    const meant = words.map((word, at) => {
+      const better = left > 0 && isOdd(word) ? (left--, corrections(word)) : []
+      return [each[at] ?? '', ...better.map(quoted)].join(' OR ')
+    })
     const corrected = meant.map((expression) => `(${expression})`).join(' AND ')
     if (corrected !== all) yield { isGuess: true, hits: () => byWords(corrected, scope) }
     if (words.length > 1) yield { isGuess: true, hits: () => byWords(telling(words, meant).join(' OR '), scope) }

@@ -73,12 +73,9 @@ describe('a long history', () => {
     expect(undone['revert']).toMatchObject({ messageID: first, messages: whole.map(({ info }) => info.id) })
     expect(service.messages(id)).toEqual([])
     const removed = service.events.slice(before)
-    expect(
-      removed
-        .filter(({ type }) => type === 'message.removed')
-        .map(({ data }) => data['messageID'])
-        .toSorted(),
-    ).toEqual(whole.map(({ info }) => info.id).toSorted())
+    const removedIds = removed.filter(({ type }) => type === 'message.removed').map(({ data }) => data['messageID'])
+    expect(removedIds).toHaveLength(whole.length)
+    expect(new Set(removedIds)).toEqual(new Set(whole.map(({ info }) => info.id)))
     expect(removed.at(-1)?.type).toBe('session.updated')
     expect(count(typesOf(service, before), 'session.updated')).toBe(1)
     expect(commits.length).toBeGreaterThan(whole.length / STEP)

@@ -11,7 +11,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Caller } from '../../../protocol/caller.js'
-import type { Message, MessageInfo } from '../../../protocol/message/message.js'
+import type { Message } from '../../../protocol/message/message.js'
 import { workspaceRootOf } from '../../../protocol/session/bundle.js'
 import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
 import type { Session } from '../../../protocol/session/session.js'
@@ -21,6 +21,7 @@ import { type SessionCore, sessionOrThrow } from '../state/core.js'
 import { copier, isOpen } from '../history/fork.js'
 import { withoutNotes } from '../history/history.js'
 import { interruptedPart } from '../history/interrupted-part.js'
+import { slicesOf } from '../state/slices.js'
 import { slugOf } from '../state/slug.js'
 import { STAGED_TENANT } from '../history/staged.js'
 import { type Arrived, type BundledPrompt, type BundleHead, readBundle } from './read-bundle.js'
@@ -163,23 +164,18 @@ async function existing({ effects: { files } }: SessionCore, directory: string, 
   return real === root || real.startsWith(root === '/' ? '/' : `${root}/`) ? real : root
 }
 
-/** Paths of answers lie below the new root, page by page. */
+/** Paths of answers lie below the new root. What is looked at in one turn is as long as a slice of a history, however long its messages are. */
 async function reroot({ store, journal }: SessionCore, sessionId: string, from: string, to: string): Promise<void> {
   const moved = (path: string) =>
     path === from ? to : path.startsWith(`${from}/`) ? `${to === '/' ? '' : to}${path.slice(from.length)}` : path
-  let cursor: string | undefined
-  do {
-    const page = store.messages.page({ sessionId, order: 'asc', limit: PAGE, cursor })
+  for await (const messages of slicesOf(store, { sessionId, order: 'asc' }))
     journal.commit('process', () => {
-      for (const item of page.items) {
-        const { info } = JSON.parse(item) as { readonly info: MessageInfo }
-        if (info.role === 'assistant')
+      for (const { id } of messages) {
+        const info = store.messages.getInfo(id)
+        if (info?.role === 'assistant')
           store.messages.updateInfo({ ...info, path: { ...info.path, cwd: moved(info.path.cwd), root: moved(info.path.root) } })
       }
     })
-    cursor = page.next
-    await nextTurn()
-  } while (cursor !== undefined)
 }
 
 interface Imported {

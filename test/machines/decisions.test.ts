@@ -41,7 +41,7 @@ describe('the session machine', () => {
   it('looks for work first and runs what it finds', () => {
     expect(session()).toMatchObject({ value: 'looking', actions: ['xstate.spawnChild claimWork'] })
     expect(session(claimed)).toMatchObject({
-      value: 'running',
+      value: { working: 'running' },
       context: { runId: 'evt_1' },
       actions: expect.arrayContaining(['xstate.spawnChild run']),
     })
@@ -57,7 +57,7 @@ describe('the session machine', () => {
 
   it('carries an abort from looking into the run, and forgets it with the run', () => {
     const aborted = session({ type: 'abort.requested' }, claimed)
-    expect(aborted).toMatchObject({ value: 'running', context: { abortPending: true } })
+    expect(aborted).toMatchObject({ value: { working: 'running' }, context: { abortPending: true } })
     expect(session({ type: 'abort.requested' }, claimed, done('run', { end: 'aborted' }))).toMatchObject({
       value: 'looking',
       context: { abortPending: false },
@@ -96,14 +96,14 @@ describe('the session machine', () => {
     const paused = [error('claimWork'), { type: 'abort.requested' }]
     expect(session(...paused)).toMatchObject({ value: 'pausing', context: { faults: 1, abortPending: true } })
     expect(session(...paused, after('faultRetry', 'session.pausing'), claimed)).toMatchObject({
-      value: 'running',
+      value: { working: 'running' },
       context: { abortPending: true, faults: 0 },
     })
   })
 
   it('stops from everywhere, a run first being aborted', () => {
     expect(session(claimed, { type: 'stop.requested' })).toMatchObject({
-      value: 'running',
+      value: { working: 'running' },
       actions: expect.arrayContaining(['xstate.sendTo abort.requested']),
     })
     expect(session(claimed, { type: 'stop.requested' }, done('run', { end: 'aborted' })).value).toBe('stopped')

@@ -4,8 +4,7 @@ import type { Todo } from '../../protocol/session/session.js'
 import { createProgramDoor } from './programs.js'
 import type { ActorRegistry } from '../../kernel/roots.js'
 import { createProtectedFiles } from '../../platform/protection/protected-files.js'
-import type { SessionCore } from '../session/state/core.js'
-import { sessionOrThrow } from '../session/state/core.js'
+import { type Rows, sessionOrThrow, type Sources, type Work } from '../session/state/core.js'
 import { setPlanMode } from '../session/state/plan-mode.js'
 import type { Sessions } from '../../ports/facades.js'
 import { createSessionArtifacts } from './session-artifacts.js'
@@ -23,7 +22,7 @@ import { createSessionDoor } from './sessions.js'
 import { type Instructions, type ManagedOutputs, type NativeHost, type ToolContext, ToolError } from '../../ports/plugin.js'
 
 export function createNativeHost(
-  core: SessionCore,
+  core: Rows & Work & Sources,
   pluginId: string,
   services: {
     outputs: ManagedOutputs
@@ -126,7 +125,7 @@ export function createNativeHost(
   }
 }
 
-function labelled(log: SessionCore['effects']['log'], pluginId: string): SessionCore['effects']['log'] {
+function labelled(log: Rows['effects']['log'], pluginId: string): Rows['effects']['log'] {
   return {
     debug: (message, fields) => log.debug(message, { pluginId, ...fields }),
     info: (message, fields) => log.info(message, { pluginId, ...fields }),

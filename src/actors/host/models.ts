@@ -1,11 +1,11 @@
 /** The model of a session, as native plugins may ask it: one question, one answer, nothing of it in the conversation. */
 import { LIMITS } from '../../protocol/limits.js'
-import { type SessionCore, sessionOrThrow } from '../session/state/core.js'
+import { type Rows, sessionOrThrow, type Sources } from '../session/state/core.js'
 import { wellFormed } from '../../protocol/text/well-formed.js'
 import { ZERO_USAGE } from '../../protocol/message/token-usage.js'
 import type { ModelAnswer, ModelDoor } from '../../ports/doors.js'
 
-export function createModelDoor(core: SessionCore): ModelDoor {
+export function createModelDoor(core: Rows & Sources): ModelDoor {
   return {
     async ask(sessionId, { messages, maxOutputTokens, temperature }, signal) {
       const session = sessionOrThrow(core, sessionId)

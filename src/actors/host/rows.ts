@@ -1,9 +1,9 @@
 /** The rows of one native plugin, over the store and the journal. */
-import type { SessionCore } from '../session/state/core.js'
+import type { Rows } from '../session/state/core.js'
 import type { Change } from '../events/journal.js'
 import type { PluginRows, RowsChange } from '../../ports/doors.js'
 
-export function createPluginRows({ store, journal }: Pick<SessionCore, 'store' | 'journal'>, pluginId: string): PluginRows {
+export function createPluginRows({ store, journal }: Pick<Rows, 'store' | 'journal'>, pluginId: string): PluginRows {
   const { pluginRows } = store
   return {
     get: (kind, id) => pluginRows.get(pluginId, kind, id),
@@ -13,7 +13,7 @@ export function createPluginRows({ store, journal }: Pick<SessionCore, 'store' |
 }
 
 /** The rows of a plugin, changed as part of a commit. */
-export function rowsChange({ pluginRows }: Pick<SessionCore['store'], 'pluginRows'>, pluginId: string, tx: Change): RowsChange {
+export function rowsChange({ pluginRows }: Pick<Rows['store'], 'pluginRows'>, pluginId: string, tx: Change): RowsChange {
   return {
     insert: (kind, row) => pluginRows.insert(pluginId, kind, row),
     put: (kind, row) => pluginRows.put(pluginId, kind, row),

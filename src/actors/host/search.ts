@@ -2,13 +2,13 @@
 import { type Caller, LOCAL_TENANT, mayUseDirectory } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
-import type { SessionCore } from '../session/state/core.js'
+import type { Rows } from '../session/state/core.js'
 import type { SearchDoor, SearchViewer } from '../../ports/doors.js'
 
 /** Of hits that are asked for besides, in the place of those that are gone meanwhile. */
 const SPARE = 20
 
-export function createSearchDoor({ store, owners }: Pick<SessionCore, 'store' | 'owners'>): SearchDoor {
+export function createSearchDoor({ store, owners }: Pick<Rows, 'store' | 'owners'>): SearchDoor {
   const { search } = store
 
   function check(caller: Caller, sessionId: string): void {

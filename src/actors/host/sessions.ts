@@ -7,7 +7,7 @@ import { Message } from '../../protocol/message/message.js'
 import type { ChangeNotes } from '../../protocol/session/snapshot.js'
 import type { Sessions } from '../../ports/facades.js'
 import type { Change } from '../events/journal.js'
-import type { SessionCore } from '../session/state/core.js'
+import type { Rows, Work, Sources } from '../session/state/core.js'
 import { familyChanges } from '../session/history/family-changes.js'
 import { isOfCompaction } from '../session/history/conversation.js'
 import { appendNotice, tellSession } from '../session/admission/notices.js'
@@ -21,7 +21,7 @@ import type { RunEnd, SessionDoor, SessionOutcome, SessionSequel } from '../../p
 import { rowsChange } from './rows.js'
 
 export function createSessionDoor(
-  core: SessionCore,
+  core: Rows & Work & Sources,
   pluginId: string,
   sessions: Pick<Sessions, 'submitPrompt' | 'abort' | 'wait'>,
   wake: (sessionId: string) => void,
@@ -68,19 +68,19 @@ export function createSessionDoor(
   }
 }
 
-function writeSequel(core: SessionCore, pluginId: string, tx: Change, sessionId: string, { notice, notes, along }: SessionSequel): void {
+function writeSequel(core: Rows & Work, pluginId: string, tx: Change, sessionId: string, { notice, notes, along }: SessionSequel): void {
   along(rowsChange(core.store, pluginId, tx))
   if (notes !== undefined) writeNotes(core, tx, sessionId, notes)
   if (notice !== undefined) appendNotice(core, tx, sessionId, notice)
 }
 
-function changesFor(core: SessionCore, sessionId: string, since: number, keeper: string): ChangeNotes {
+function changesFor(core: Rows, sessionId: string, since: number, keeper: string): ChangeNotes {
   const members = core.store.sessions.family(sessionId)
   core.store.transact('process', () => members.forEach((member) => core.store.keptContents.share(member, keeper)))
   return familyChanges(core, sessionId, since)
 }
 
-function backgroundTasks({ outstanding }: SessionCore, sessionID: string, but: string | undefined) {
+function backgroundTasks({ outstanding }: Work, sessionID: string, but: string | undefined) {
   const jobs = outstanding.of(sessionID).filter(({ kind }) => kind === 'job')
   const running = jobs.filter(({ id }) => id !== but)
   return {
@@ -91,7 +91,7 @@ function backgroundTasks({ outstanding }: SessionCore, sessionID: string, but: s
   }
 }
 
-function outcomeOf(core: SessionCore, sessionId: string): SessionOutcome {
+function outcomeOf(core: Rows, sessionId: string): SessionOutcome {
   if (core.store.sessions.get(sessionId) === undefined) throw new SvcError('resource.not_found', `There is no session "${sessionId}".`)
   const last = core.transcripts.of(sessionId).findLast((message) => !isOfCompaction(message))
   if (last?.info.role !== 'assistant') return { ok: false, error: 'the prompt was not answered', text: '' }
@@ -102,7 +102,7 @@ function outcomeOf(core: SessionCore, sessionId: string): SessionOutcome {
 
 const ENDS = { completed: 'completed', error: 'failed' } as const
 
-function lastEnd({ store }: SessionCore, sessionId: string): RunEnd | undefined {
+function lastEnd({ store }: Rows, sessionId: string): RunEnd | undefined {
   const run = store.runs.last(sessionId)
   if (run === undefined || run.status === 'running') return undefined
   const { status, error, unattended } = run
@@ -113,7 +113,7 @@ function lastEnd({ store }: SessionCore, sessionId: string): RunEnd | undefined 
 /** Messages that are read at a time. */
 const PAGE = 20
 
-function answersOf({ store }: SessionCore, sessionId: string, { after, most }: Parameters<SessionDoor['answers']>[1]): readonly Message[] {
+function answersOf({ store }: Rows, sessionId: string, { after, most }: Parameters<SessionDoor['answers']>[1]): readonly Message[] {
   const answers: Message[] = []
   let cursor: string | undefined
   while (answers.length < most) {

@@ -37,7 +37,7 @@ import { createProviders } from '../provider/providers.js'
 import { createPause, createSlices } from '../../kernel/pause.js'
 import { publicDocument } from '../../protocol/text/secrets.js'
 import { createResourceFacades } from '../resource/facade/resources.js'
-import { type SessionCore, sessionOrThrow } from '../session/state/core.js'
+import { type Rows, sessionOrThrow, type Sources, type Work } from '../session/state/core.js'
 import { createOutstanding } from '../session/state/outstanding.js'
 import { settleFamily } from '../session/state/settle-family.js'
 import { createExecutions } from '../session/state/executions.js'
@@ -163,7 +163,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
   }
   let feed: EventFeed | undefined
   const pause = createPause()
-  const core: SessionCore = {
+  const core: Rows & Work & Sources = {
     effects,
     store,
     journal,

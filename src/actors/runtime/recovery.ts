@@ -8,7 +8,7 @@ import type { AssistantInfo, Message, Part } from '../../protocol/message/messag
 import type { Session } from '../../protocol/session/session.js'
 import { ZERO_USAGE } from '../../protocol/message/token-usage.js'
 import type { Change } from '../events/journal.js'
-import type { SessionCore } from '../session/state/core.js'
+import type { Rows, Work } from '../session/state/core.js'
 import { endedInError, markCompacting } from '../session/compaction/open-compaction.js'
 import { isSummary } from '../session/history/conversation.js'
 import { removeStaged } from '../session/bundles/import.js'
@@ -19,7 +19,7 @@ import { interruptedPart } from '../session/history/interrupted-part.js'
 const RESTARTED = 'The server was stopped before the answer was complete.'
 
 /** Ends interrupted work; answers the sessions that have queued prompts. */
-export function recover(core: SessionCore): string[] {
+export function recover(core: Rows & Work): string[] {
   const { store, journal } = core
   removeStaged(core)
   const messages = bySession(store.messages.unfinished())
@@ -42,7 +42,7 @@ export function recover(core: SessionCore): string[] {
 }
 
 /** A conversation that was being compacted is what it was before. */
-function endCompacting(core: SessionCore, tx: Change, sessionId: string, ended: readonly { readonly id: string }[]): Session | undefined {
+function endCompacting(core: Rows, tx: Change, sessionId: string, ended: readonly { readonly id: string }[]): Session | undefined {
   const session = core.store.sessions.get(sessionId)
   if (session?.time.compacting === undefined) return session
   for (const { id } of ended) if (isSummary(core.store.messages.getInfo(id))) endedInError(core, tx, sessionId, id, RESTARTED)
@@ -59,7 +59,7 @@ function bySession<Row extends { readonly sessionId: string }>(rows: readonly Ro
   return groups
 }
 
-function endMessage(core: SessionCore, tx: Change, messageId: string): void {
+function endMessage(core: Rows, tx: Change, messageId: string): void {
   const { store, effects } = core
   const message = store.messages.get(messageId)
   if (message?.info.role !== 'assistant') return
@@ -92,7 +92,7 @@ function hasFinish(message: Message): boolean {
   return message.parts.some((part) => part.type === 'step-finish')
 }
 
-function endPart(core: SessionCore, tx: Change, part: Part, now: number, keep: (part: Part) => void): void {
+function endPart(core: Rows, tx: Change, part: Part, now: number, keep: (part: Part) => void): void {
   if (part.type === 'text' && part.text === '') {
     core.store.messages.removePart(part.id)
     tx.emit('message.part.removed', { sessionID: part.sessionId, messageID: part.messageId, partID: part.id })

@@ -4,7 +4,7 @@ import type { StepFailure } from '../../machines/session/retry.js'
 import { sessionMachine } from '../../machines/session/session.machine.js'
 import { claimWork } from './run/claim.js'
 import { recordAbort, recordFailure } from './run/closing.js'
-import type { SessionCore } from './state/core.js'
+import type { Rows, Work, Sources } from './state/core.js'
 import { compactionLogic } from './compaction/compaction.actor.js'
 import type { Compactions } from './compaction/compactions.js'
 import type { RunScope } from './run/run-scope.js'
@@ -13,7 +13,7 @@ import type { SystemContext } from './run/system-context.js'
 import { titleLogic } from './run/title.actor.js'
 
 /** One logic for every session actor; scopes of runs are kept by id, so that actors share nothing else. */
-export function sessionLogic(core: SessionCore, context: SystemContext, runs: Runs, compactions: Compactions) {
+export function sessionLogic(core: Rows & Work & Sources, context: SystemContext, runs: Runs, compactions: Compactions) {
   const bySession = new Map<string, string>()
 
   function begin(run: RunScope): void {

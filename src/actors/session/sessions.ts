@@ -10,7 +10,7 @@ import type { Sessions } from '../../ports/facades.js'
 import { exportSessions } from './bundles/export.js'
 import { importSession } from './bundles/import.js'
 import { answerTo, namedCommand, submitCommand, submitShell } from './admission/commands.js'
-import { rootOf, type SessionCore, sessionOrThrow } from './state/core.js'
+import { rootOf, sessionOrThrow, type Rows, type Work, type Sources } from './state/core.js'
 import { compactionEnd, createCompactions } from './compaction/compactions.js'
 import { forkSession } from './history/fork.js'
 import { deleteMessage, deletePart, getMessage, messageList, messagePage, replacePart } from './history/history.js'
@@ -41,7 +41,7 @@ export interface SessionSystem {
 }
 
 export function createSessions(
-  core: SessionCore,
+  core: Rows & Work & Sources,
   directories: SessionDirectories,
   watching: { readonly inspect?: ((event: InspectionEvent) => void) | undefined; readonly actors?: ActorRegistry } = {},
 ): SessionSystem {

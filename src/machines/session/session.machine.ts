@@ -9,7 +9,7 @@
  * I5 A title is made when its run has ended as it should, so that it keeps no answer waiting and asks nobody who has just refused; it is
  *    withdrawn when another run begins or the session's actor ends.
  */
-import { assign, type DoneActorEvent, type ErrorActorEvent, enqueueActions, not, sendTo, setup, stopChild } from 'xstate'
+import { assign, type DoneActorEvent, type ErrorActorEvent, enqueueActions, not, raise, sendTo, setup, stopChild } from 'xstate'
 import { LIMITS } from '../../protocol/limits.js'
 import { type CompactionInput, type CompactionOutput, compactionMachine } from './compaction.machine.js'
 import { requiredPromise } from '../required.js'
@@ -104,6 +104,7 @@ export const sessionMachine = setup({
     clearFaults: assign({ faults: 0 }),
     abortCompaction: sendTo('compaction', { type: 'abort.requested' }),
     abortRun: sendTo('run', { type: 'abort.requested' }),
+    abortWork: raise({ type: 'abort.requested' }),
   },
   delays: {
     idleMemory: LIMITS.sessions.idleMemory,
@@ -152,12 +153,12 @@ export const sessionMachine = setup({
         onDone: [
           {
             guard: { type: 'foundRun', params: ({ event }) => event.output },
-            target: 'running',
+            target: 'working.running',
             actions: [{ type: 'noteRun', params: ({ event }) => event.output }, 'withdrawTitles', 'clearFaults'],
           },
           {
             guard: { type: 'foundCompaction', params: ({ event }) => event.output },
-            target: 'compacting',
+            target: 'working.compacting',
             actions: [{ type: 'noteRun', params: ({ event }) => event.output }, 'clearFaults'],
           },
           {
@@ -176,63 +177,62 @@ export const sessionMachine = setup({
         'stop.requested': { actions: 'noteStop' },
       },
     },
-    running: {
+    working: {
       tags: ['running'],
-      invoke: {
-        id: 'run',
-        src: 'run',
-        input: ({ context }): RunInput => ({
-          sessionId: context.sessionId,
-          runId: context.runId ?? '',
-          policy: context.policy,
-          aborted: context.abortPending || context.stopping,
-        }),
-        onDone: [
-          {
-            guard: { type: 'isUnrecorded', params: ({ event }) => event.output },
-            target: 'recovering',
-            actions: { type: 'noteFailure', params: ({ event }) => event.output.failure },
-          },
-          { guard: 'isStopping', target: 'stopped' },
-          { guard: { type: 'hasFinished', params: ({ event }) => event.output }, target: 'looking', actions: 'beginTitle' },
-          { target: 'looking' },
-        ],
-        onError: { target: 'recovering', actions: { type: 'noteFailure', params: CRASH } },
-      },
+      initial: 'running',
       exit: 'clearAbort',
       on: {
         woken: { actions: 'noteWake' },
-        'abort.requested': { actions: 'abortRun' },
-        'stop.requested': { actions: ['noteStop', 'abortRun'] },
+        'stop.requested': { actions: ['noteStop', 'abortWork'] },
       },
-    },
-    compacting: {
-      tags: ['running'],
-      invoke: {
-        id: 'compaction',
-        src: 'compaction',
-        input: ({ context }): CompactionInput => ({
-          runId: context.runId ?? '',
-          reason: 'manual',
-          policy: context.policy,
-          aborted: context.abortPending || context.stopping,
-        }),
-        onDone: [
-          {
-            guard: { type: 'isUnrecorded', params: ({ event }) => event.output },
-            target: 'recovering',
-            actions: { type: 'noteFailure', params: ({ event }) => event.output.failure },
+      states: {
+        running: {
+          invoke: {
+            id: 'run',
+            src: 'run',
+            input: ({ context }): RunInput => ({
+              sessionId: context.sessionId,
+              runId: context.runId ?? '',
+              policy: context.policy,
+              aborted: context.abortPending || context.stopping,
+            }),
+            onDone: [
+              {
+                guard: { type: 'isUnrecorded', params: ({ event }) => event.output },
+                target: '#session.recovering',
+                actions: { type: 'noteFailure', params: ({ event }) => event.output.failure },
+              },
+              { guard: 'isStopping', target: '#session.stopped' },
+              { guard: { type: 'hasFinished', params: ({ event }) => event.output }, target: '#session.looking', actions: 'beginTitle' },
+              { target: '#session.looking' },
+            ],
+            onError: { target: '#session.recovering', actions: { type: 'noteFailure', params: CRASH } },
           },
-          { guard: 'isStopping', target: 'stopped' },
-          { target: 'looking' },
-        ],
-        onError: { target: 'recovering', actions: { type: 'noteFailure', params: CRASH } },
-      },
-      exit: 'clearAbort',
-      on: {
-        woken: { actions: 'noteWake' },
-        'abort.requested': { actions: 'abortCompaction' },
-        'stop.requested': { actions: ['noteStop', 'abortCompaction'] },
+          on: { 'abort.requested': { actions: 'abortRun' } },
+        },
+        compacting: {
+          invoke: {
+            id: 'compaction',
+            src: 'compaction',
+            input: ({ context }): CompactionInput => ({
+              runId: context.runId ?? '',
+              reason: 'manual',
+              policy: context.policy,
+              aborted: context.abortPending || context.stopping,
+            }),
+            onDone: [
+              {
+                guard: { type: 'isUnrecorded', params: ({ event }) => event.output },
+                target: '#session.recovering',
+                actions: { type: 'noteFailure', params: ({ event }) => event.output.failure },
+              },
+              { guard: 'isStopping', target: '#session.stopped' },
+              { target: '#session.looking' },
+            ],
+            onError: { target: '#session.recovering', actions: { type: 'noteFailure', params: CRASH } },
+          },
+          on: { 'abort.requested': { actions: 'abortCompaction' } },
+        },
       },
     },
     recovering: {

@@ -50,7 +50,7 @@ export interface TestActors {
   list(): readonly InspectedActor[]
   /** The one live actor that is meant; throws when there is none, or more than one. */
   get(selector: ActorSelector): InspectedActor
-  /** States of an actor since the start, in order, that of an ended one too: `['looking', 'running', 'idle']`. */
+  /** States of an actor since the start, in order, that of an ended one too: `['looking', 'working.running', 'idle']`. */
   history(selector: ActorSelector): readonly string[]
   /** Everything that happened to actors: starts, events, transitions, ends. */
   readonly records: readonly InspectorRecord[]

@@ -62,7 +62,7 @@ describe('the tree', () => {
     expect(tree.actors.find(({ id }) => id === `session:${sessionId}`)).toMatchObject({
       kind: 'session',
       machine: 'session',
-      state: ['running'],
+      state: ['working.running'],
       restarts: 0,
       startedAt: expect.any(Number),
     })
@@ -135,7 +135,7 @@ describe('a viewer', () => {
     expect(records.map(({ sequence }) => sequence)).toEqual(records.map((_, index) => index + 1))
     const first = records.find(({ actorId }) => actorId === session)
     expect(first).toMatchObject({ type: 'start', after: ['looking'], actor: { kind: 'session' } })
-    expect(transitions(records, session)).toEqual(['running', 'looking', 'idle'])
+    expect(transitions(records, session)).toEqual(['working.running', 'looking', 'idle'])
     expect(records.find(({ type, actorId }) => type === 'stop' && actorId === `${session}/run`)).toMatchObject({ end: 'done' })
     expect(records.some(({ actorId, type }) => actorId.startsWith(`${session}/run/call:c1`) && type === 'start')).toBe(true)
     expect(records.find(({ event }) => event === 'tool.called')?.shape).toBe('{callId: string(2)}')
@@ -221,7 +221,7 @@ describe('a trace', () => {
       moveTo(model, step)
       if (record?.actorId === `session:${sessionId}` && record.after !== undefined) seen.push(record.after.join())
     }
-    expect(seen).toEqual(['looking', 'running', 'looking', 'idle'])
+    expect(seen).toEqual(['looking', 'working.running', 'looking', 'idle'])
     expect(ids(model.actors.values())).toEqual(ids(end.values()))
     for (const [id, { state }] of model.actors) expect(state).toEqual(end.get(id)?.state)
     watching.close()

@@ -5,7 +5,7 @@ import { defineTool, type ToolResult } from '../../../src/ports/plugin.js'
 import type { RegisteredHook, RegisteredTool, RegistryView } from '../../../src/ports/view.js'
 import { executeCall, refuseCall } from '../../../src/actors/session/run/executing.js'
 import { judgeCall } from '../../../src/actors/session/run/judging.js'
-import type { SessionCore } from '../../../src/actors/session/state/core.js'
+import type { Rows, Sources } from '../../../src/actors/session/state/core.js'
 import type { OpenCall, RunScope } from '../../../src/actors/session/run/run-scope.js'
 import { SvcError } from '../../../src/protocol/errors.js'
 import type { PermissionRule } from '../../../src/protocol/interaction/interaction.js'
@@ -65,7 +65,7 @@ function setup(
     pluginsHeard: async () => undefined,
     journal: { synced: async () => undefined },
     outputs: { store: () => Promise.reject(new Error('not needed')) },
-  } as unknown as SessionCore
+  } as unknown as Rows & Sources
   const step = {
     info: { id: 'msg_1' },
     callFailed: (_callId: string, _tool: string, message: string) => recorded.push(['failed', message]),

@@ -110,7 +110,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
     await server.prompt(session.id, { prompt: SECRET })
     const asked = await stream.waitFor((event) => event.type === 'permission.asked')
     await row(page, `session:${session.id}`).click()
-    await expect.poll(() => current(page)).toBe('running')
+    await expect.poll(() => current(page)).toBe('working.running')
     await page.locator('#tree .row .state', { hasText: 'asking' }).first().click()
     await page.locator('#chart svg[data-machine="tool-call"] .box.current').waitFor()
     await shot(page, 'permission', ['tool-call', 'asking'])
@@ -151,7 +151,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
     await expect.poll(() => current(page)).toBe('idle')
     await server.prompt(session.id, { prompt: 'again' })
     await stream.waitFor((event) => event.type === 'permission.asked' && event.data.id !== requestId)
-    await expect.poll(() => current(page)).toBe('running')
+    await expect.poll(() => current(page)).toBe('working.running')
 
     const lights = await page.evaluate(() => (window as unknown as { lights: string[] }).lights)
     expect(lights).toEqual(expect.arrayContaining(['running→looking', 'looking→idle', 'idle→looking', 'looking→running']))
@@ -366,7 +366,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
       await offline.page.locator('#position').fill(String(step))
       await at(step)
     }
-    expect(states).toEqual(new Set(['idle', 'looking', 'running']))
+    expect(states).toEqual(new Set(['idle', 'looking', 'working.running']))
     await offline.page.locator('#position').fill(String(records.length))
     await expect.poll(() => current(offline.page)).toBe('idle')
     expectNobodyAsked(offline)

@@ -176,10 +176,10 @@ describe('an actor', () => {
       /the state "failed": not within 400 ms\. It ended in "finished", after working.preparing → working.generating → closing\./,
     )
     await expect(svc.state({ kind: 'session' }, 'asleep')).rejects.toThrow(
-      /It is in "idle", after looking → running → looking\. The clock stands still; its next timer is due in \d+ ms\./,
+      /It is in "idle", after looking → working.running → looking\. The clock stands still; its next timer is due in \d+ ms\./,
     )
     await expect(async () => svc.state({ kind: 'session' }, 'dancing')).rejects.toThrow(
-      'the machine "session" has no state "dancing"; it has idle, looking, running,',
+      'the machine "session" has no state "dancing"; it has idle, looking, working,',
     )
     expect(() => svc.actors.get({ kind: 'pty' })).toThrow(/there is no actor of the kind "pty"\. Live are runtime, /)
     expect(() => svc.actors.get({ kind: 'package' })).toThrow(/is ambiguous: package:test\.played@built-in, /)

@@ -5,7 +5,7 @@ import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
 import type { Session } from '../../../protocol/session/session.js'
 import type { AgentView, ResolvedModel } from '../../../ports/facades.js'
 import type { Change } from '../../events/journal.js'
-import { type SessionCore, sessionOrThrow } from '../state/core.js'
+import { sessionOrThrow, type Rows, type Sources } from '../state/core.js'
 import { agentOf } from '../state/plan-mode.js'
 import { hasDefaultTitle, knownAgent } from '../state/records.js'
 import { isNotice } from '../state/runtime-marker.js'
@@ -20,7 +20,7 @@ export interface RunTarget {
 
 /** Agent: prompt, session, default. Model: prompt, session, agent, default. Throws `request.invalid` for what is unknown. */
 export async function resolveTarget(
-  core: SessionCore,
+  core: Rows & Sources,
   sessionId: string,
   prompt: Pick<QueuedPrompt, 'agent' | 'model'>,
 ): Promise<RunTarget> {
@@ -47,7 +47,7 @@ type Membership = Pick<Session, 'executionID' | 'executionRootSessionID'>
 
 /** Appends the user message and updates the session, inside the caller's commit. Answers the session after it. */
 export function appendPrompt(
-  core: SessionCore,
+  core: Rows,
   tx: Change,
   sessionId: string,
   prompt: QueuedPrompt,
@@ -75,14 +75,7 @@ export function appendPrompt(
 }
 
 /** Appends only the message: for prompts that join a run (sessions-events §4.6). */
-export function appendMessage(
-  core: SessionCore,
-  tx: Change,
-  sessionId: string,
-  prompt: QueuedPrompt,
-  target: RunTarget,
-  now: number,
-): void {
+export function appendMessage(core: Rows, tx: Change, sessionId: string, prompt: QueuedPrompt, target: RunTarget, now: number): void {
   const { store, effects, transcripts } = core
   const info: UserInfo = {
     role: 'user',

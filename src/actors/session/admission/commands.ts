@@ -10,7 +10,7 @@ import type { Message, PromptRequest, UserModel } from '../../../protocol/messag
 import type { SessionCommandRequest, SessionShellRequest } from '../../../protocol/resource/command.js'
 import type { FoundCommand } from '../../../ports/facades.js'
 import { parseModel } from '../../resource/catalog/agents.js'
-import { type SessionCore, sessionOrThrow } from '../state/core.js'
+import { sessionOrThrow, type Rows, type Work, type Sources } from '../state/core.js'
 import { untilQuiet } from '../state/quiet.js'
 import { type PromptContent, submitPrompt, TEXT_BYTES } from './prompts.js'
 import { isNotice } from '../state/runtime-marker.js'
@@ -27,7 +27,7 @@ interface Submitted {
 
 /** Admits the command durably; answers what to wait for. What the command says of agent and model counts before the request. */
 export async function submitCommand(
-  core: SessionCore,
+  core: Rows & Work & Sources,
   caller: Caller,
   sessionId: string,
   { command: name, arguments: written = '', ...given }: SessionCommandRequest,
@@ -44,7 +44,7 @@ export async function submitCommand(
 
 /** Admits a call of the shell tool durably, in the name of the user; answers the id of its prompt. */
 export async function submitShell(
-  core: SessionCore,
+  core: Rows & Work & Sources,
   caller: Caller,
   sessionId: string,
   { command, ...given }: SessionShellRequest,
@@ -66,7 +66,7 @@ function withoutBlankAgent<T extends { readonly agent?: string | undefined }>({
 }
 
 /** The prompt that a prompt of the form `/name arguments` stands for; undefined when it names no command. */
-export async function namedCommand(core: SessionCore, sessionId: string, request: PromptRequest): Promise<PromptContent | undefined> {
+export async function namedCommand(core: Rows & Sources, sessionId: string, request: PromptRequest): Promise<PromptContent | undefined> {
   if (request.noReply === true) return undefined
   const [first, ...others] = request.parts ?? [{ type: 'text' as const, text: request.prompt ?? '' }]
   const [, name, written = ''] = (first?.type === 'text' && NAMED.exec(first.text)) || []
@@ -80,7 +80,7 @@ export async function namedCommand(core: SessionCore, sessionId: string, request
 }
 
 /** What a command says: its text, what it includes, its agent and its model. */
-async function contentOf(core: SessionCore, directory: string, command: FoundCommand, written: string) {
+async function contentOf(core: Rows & Sources, directory: string, command: FoundCommand, written: string) {
   const prompt = expandCommand(command.template, written, TEXT_BYTES)
   const inclusions = inclusionsOf(command.template, written, TEXT_BYTES)
   const refuse = (problem: string) => {
@@ -105,7 +105,7 @@ async function contentOf(core: SessionCore, directory: string, command: FoundCom
 }
 
 /** What the plugin that offers the command makes of it; undefined = the template says it all. */
-async function renderedBy({ plugins }: SessionCore, directory: string, { name, template }: FoundCommand, written: string) {
+async function renderedBy({ plugins }: Sources, directory: string, { name, template }: FoundCommand, written: string) {
   for (const { contribution, use } of plugins.current(directory).commands) {
     const rendered = await use(async () => contribution.render?.({ directory, name, template, written }))
     if (rendered !== undefined) return rendered
@@ -121,7 +121,7 @@ function subtaskOf({ name, description, agent }: FoundCommand, prompt: string, m
 
 /** An "@" that leads to nothing is text like any other. What a repository or a plugin wants run, nobody has agreed to. */
 async function callsOf(
-  { effects: { files } }: SessionCore,
+  { effects: { files } }: Rows,
   directory: string,
   { name, isOwn }: FoundCommand,
   inclusion: Inclusion,
@@ -137,7 +137,7 @@ async function callsOf(
 
 /** The last answer to a prompt once it is settled, or the prompt itself when nothing answered it. */
 export async function answerTo(
-  core: SessionCore,
+  core: Rows & Work,
   sessionId: string,
   { messageId, isDelegated }: Submitted,
   signal: AbortSignal,

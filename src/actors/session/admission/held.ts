@@ -8,14 +8,14 @@ import type { Caller } from '../../../protocol/caller.js'
 import type { SessionQueueRelease } from '../../../protocol/message/message.js'
 import type { QueueHead, Store } from '../../../store/store.js'
 import type { Change } from '../../events/journal.js'
-import { type SessionCore, sessionOrThrow } from '../state/core.js'
+import { sessionOrThrow, type Rows, type Work } from '../state/core.js'
 import { notePrompted } from '../state/imported.js'
 import { noteParticipant } from './sharing.js'
 import { publishWaiting, queueInfo } from './queue.js'
 
 /** Releases the oldest held row, or that of one message; `wake` is called when there is one. */
 export function releaseQueue(
-  core: SessionCore,
+  core: Rows & Work,
   caller: Caller,
   { sessionId, messageId }: { readonly sessionId: string; readonly messageId: string | undefined },
   wake: () => void,
@@ -28,7 +28,7 @@ export function releaseQueue(
   return { sessionId, released: 1, queue: queueInfo(core, sessionId) }
 }
 
-export function releaseHeld(core: SessionCore, caller: Caller, row: QueueHead): void {
+export function releaseHeld(core: Rows & Work, caller: Caller, row: QueueHead): void {
   core.journal.commit('power', (tx) => {
     noteParticipant(core, caller, row.sessionId)
     notePrompted(core, tx, caller, row.sessionId)
@@ -42,7 +42,7 @@ function heldRow({ queue }: Store, sessionId: string, messageId?: string): Queue
 }
 
 /** Gives a row its turn. */
-function releaseRow(core: SessionCore, tx: Change, { id, sessionId }: QueueHead): void {
+function releaseRow(core: Rows & Work, tx: Change, { id, sessionId }: QueueHead): void {
   core.store.queue.setHeld(id, false)
   const row = core.store.queue.get(id)
   if (row === undefined) return

@@ -5,14 +5,14 @@
  * I1 The notice and what its sender changes along with it are one commit: it is told exactly once.
  */
 import type { Change } from '../../events/journal.js'
-import { type SessionCore, sessionOrThrow } from '../state/core.js'
+import { sessionOrThrow, type Rows, type Work } from '../state/core.js'
 import { publishWaiting, queueInfo, toldRequest } from './queue.js'
 import type { Notice } from '../../../ports/doors.js'
 import { RUNTIME_MARKER } from '../state/runtime-marker.js'
 
 /** Throws `resource.not_found` with nothing changed. */
 export function tellSession(
-  core: SessionCore,
+  core: Rows & Work,
   sessionId: string,
   notice: Notice,
   { along, wake }: { readonly along?: ((tx: Change) => void) | undefined; readonly wake: () => void },
@@ -27,7 +27,7 @@ export function tellSession(
 }
 
 /** In a commit under way, which tells the status and after which the session looks for work. */
-export function appendNotice(core: SessionCore, tx: Change, sessionId: string, { text, unattended }: Notice): void {
+export function appendNotice(core: Rows & Work, tx: Change, sessionId: string, { text, unattended }: Notice): void {
   const { store, effects } = core
   const request = {
     messageId: effects.ids.next('msg'),

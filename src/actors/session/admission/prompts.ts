@@ -16,7 +16,7 @@ import { wellFormedValue } from '../../../protocol/text/well-formed.js'
 import { refuseUnknownVariant } from '../../provider/unknown.js'
 import type { Change } from '../../events/journal.js'
 import { appendPrompt, type RunTarget, resolveTarget } from './append.js'
-import { type SessionCore, sessionOrThrow } from '../state/core.js'
+import { sessionOrThrow, type Rows, type Work, type Sources } from '../state/core.js'
 import { releaseHeld } from './held.js'
 import { isLongPrompt, isSilent, publishWaiting, queueInfo, toldRequest } from './queue.js'
 import { repeatOf } from './repeats.js'
@@ -33,7 +33,7 @@ export type PromptContent = PromptRequest & Pick<QueuedPrompt, 'calls'>
 
 /** Admits a prompt durably; `wake` is called when there is work to look for. */
 export async function submitPrompt(
-  core: SessionCore,
+  core: Rows & Work & Sources,
   caller: Caller,
   sessionId: string,
   request: PromptContent,
@@ -65,7 +65,7 @@ export async function submitPrompt(
  * Throws when the agent or the model that would answer is not there or cannot be used, or what the prompt names does not exist (I3). What was
  * accepted before is told so, whatever became of its model.
  */
-async function refuseUnanswerable(core: SessionCore, sessionId: string, prompt: QueuedPrompt): Promise<void> {
+async function refuseUnanswerable(core: Rows & Sources, sessionId: string, prompt: QueuedPrompt): Promise<void> {
   const { store } = core
   if (store.queue.byMessageId(prompt.messageId) !== undefined || store.messages.get(prompt.messageId) !== undefined) return
   const { model } = await resolveTarget(core, sessionId, prompt)
@@ -73,7 +73,7 @@ async function refuseUnanswerable(core: SessionCore, sessionId: string, prompt: 
 }
 
 async function place(
-  core: SessionCore,
+  core: Rows & Work & Sources,
   caller: Caller,
   sessionId: string,
   prompt: QueuedPrompt,
@@ -97,7 +97,7 @@ async function place(
   await core.journal.synced()
 }
 
-function settle(core: SessionCore, caller: Caller, request: PromptContent): QueuedPrompt {
+function settle(core: Rows, caller: Caller, request: PromptContent): QueuedPrompt {
   const parts = contentOf(request)
   const calls = [...callsOf(parts, request.noReply ?? false), ...(request.calls ?? [])]
   if (request.system?.includes(RUNTIME_MARKER)) {
@@ -164,7 +164,7 @@ function callsOf(parts: readonly PromptPart[], noReply: boolean): GivenCall[] {
   })
 }
 
-async function refuseSubtasks({ plugins }: SessionCore, directory: string, sessionId: string, { parts }: QueuedPrompt): Promise<void> {
+async function refuseSubtasks({ plugins }: Sources, directory: string, sessionId: string, { parts }: QueuedPrompt): Promise<void> {
   if (!parts.some(({ type }) => type === 'subtask')) return
   const { tools } = await plugins.ready(directory, sessionId)
   if (tools.some(({ contribution }) => contribution.id === 'task')) return
@@ -181,7 +181,7 @@ function heldPrompt({ messageId }: QueuedPrompt): SvcError {
 }
 
 function noteCaller(
-  core: SessionCore,
+  core: Rows,
   tx: Change,
   { caller, sessionId, prompt }: { readonly caller: Caller; readonly sessionId: string; readonly prompt: QueuedPrompt },
 ): void {
@@ -189,7 +189,7 @@ function noteCaller(
   if (isOfPerson(caller, prompt)) notePrompted(core, tx, caller, sessionId)
 }
 
-function appendNow(core: SessionCore, caller: Caller, sessionId: string, prompt: QueuedPrompt, target: RunTarget): void {
+function appendNow(core: Rows, caller: Caller, sessionId: string, prompt: QueuedPrompt, target: RunTarget): void {
   core.journal.commit('process', (tx) => {
     noteCaller(core, tx, { caller, sessionId, prompt })
     appendPrompt(core, tx, sessionId, prompt, target)
@@ -197,7 +197,7 @@ function appendNow(core: SessionCore, caller: Caller, sessionId: string, prompt:
 }
 
 /** What waits is bounded in bytes as well: a prompt with attached files may have 3 MiB. */
-function refuseCrowded({ store }: SessionCore, sessionId: string, prompt: QueuedPrompt): void {
+function refuseCrowded({ store }: Rows, sessionId: string, prompt: QueuedPrompt): void {
   const waiting = store.queue.bytes(sessionId)
   if (waiting + LIMITS.http.promptBody <= LIMITS.sessions.queueBytes) return
   const bytes = Buffer.byteLength(JSON.stringify(prompt))
@@ -206,7 +206,7 @@ function refuseCrowded({ store }: SessionCore, sessionId: string, prompt: Queued
   throw new SvcError('quota.exceeded', message, { sessionId, waiting, bytes })
 }
 
-function admit(core: SessionCore, caller: Caller, sessionId: string, prompt: QueuedPrompt, delivery: 'steer' | 'queue'): void {
+function admit(core: Rows & Work, caller: Caller, sessionId: string, prompt: QueuedPrompt, delivery: 'steer' | 'queue'): void {
   const { store, journal, effects } = core
   sessionOrThrow(core, sessionId)
   if (store.queue.size(sessionId) >= LIMITS.sessions.queueRows) {

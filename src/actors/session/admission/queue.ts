@@ -6,7 +6,7 @@ import type { SessionStatus } from '../../../protocol/session/session.js'
 import { createLru, type Lru } from '../../../kernel/lru.js'
 import type { QueueHead, QueueRow, QueueTable, Store } from '../../../store/store.js'
 import type { Change } from '../../events/journal.js'
-import { rootOf, type SessionCore, sessionOrThrow } from '../state/core.js'
+import { rootOf, sessionOrThrow, type Rows, type Work } from '../state/core.js'
 
 /** Items that are remembered, and characters of a text that are looked at for its preview. */
 const REMEMBERED = 4096
@@ -29,7 +29,7 @@ function visibleRows({ queue }: Pick<Store, 'queue'>, sessionId: string): QueueH
   return queue.list(sessionId).filter(({ delivery }) => delivery !== 'continue')
 }
 
-export function queueInfo(core: Pick<SessionCore, 'store' | 'statuses'>, sessionId: string): SessionQueueInfo {
+export function queueInfo(core: Pick<Rows & Work, 'store' | 'statuses'>, sessionId: string): SessionQueueInfo {
   const rows = visibleRows(core.store, sessionId)
   const running = core.statuses.run(sessionId) !== undefined
   return {
@@ -81,7 +81,7 @@ function cut(text: string): string {
 }
 
 /** `busy` with what waits for its turn, as published after a queue change. */
-export function busyStatus(core: Pick<SessionCore, 'store'>, sessionId: string): { status: SessionStatus; queued: number } {
+export function busyStatus(core: Pick<Rows, 'store'>, sessionId: string): { status: SessionStatus; queued: number } {
   const rows = visibleRows(core.store, sessionId).filter(({ held }) => !held)
   const [first] = rows
   if (first === undefined) return { status: { type: 'busy' }, queued: 0 }
@@ -90,13 +90,13 @@ export function busyStatus(core: Pick<SessionCore, 'store'>, sessionId: string):
 }
 
 /** Of the visible rows; with `all`, also of what the runtime has to tell (sessions-events §5.4). */
-export function clearQueue(core: SessionCore, sessionId: string, all?: 'all'): SessionQueueMutation {
+export function clearQueue(core: Rows & Work, sessionId: string, all?: 'all'): SessionQueueMutation {
   if (all === undefined) return removeRows(core, sessionId, 'clear', visibleRows(core.store, sessionId))
   return removeRows(core, sessionId, 'clear-all', core.store.queue.list(sessionId))
 }
 
 /** What becomes of the rows that have their turn after a run that is being aborted (choice 41). */
-export function stopQueue(core: SessionCore, sessionId: string, how: AbortQueue): void {
+export function stopQueue(core: Rows & Work, sessionId: string, how: AbortQueue): void {
   if (how === 'go-on') return
   const rows = visibleRows(core.store, sessionId).filter(({ held }) => !held)
   if (rows.length === 0) return
@@ -110,12 +110,12 @@ export function stopQueue(core: SessionCore, sessionId: string, how: AbortQueue)
   })
 }
 
-function messageIds({ store }: SessionCore, rows: readonly QueueHead[]): string[] {
+function messageIds({ store }: Rows, rows: readonly QueueHead[]): string[] {
   return rows.flatMap(({ id }) => itemOf(store, id)?.messageId ?? [])
 }
 
 /** Removes the oldest visible row (choice 5), or that of one message. */
-export function popQueue(core: SessionCore, sessionId: string, messageId?: string): SessionQueueMutation {
+export function popQueue(core: Rows & Work, sessionId: string, messageId?: string): SessionQueueMutation {
   const rows = visibleRows(core.store, sessionId)
   const named = messageId === undefined ? rows[0]?.id : core.store.queue.byMessageId(messageId)?.id
   return removeRows(
@@ -127,14 +127,14 @@ export function popQueue(core: SessionCore, sessionId: string, messageId?: strin
 }
 
 /** Tells the status of a session in whose queue something waits. */
-export function publishWaiting(core: SessionCore, tx: Change, sessionId: string): void {
+export function publishWaiting(core: Rows & Work, tx: Change, sessionId: string): void {
   const current = core.statuses.get(sessionId)
   const { status, queued } = busyStatus(core, sessionId)
   core.statuses.set(tx, sessionOrThrow(core, sessionId), current.type === 'retry' ? current : status, queued, core.statuses.run(sessionId))
 }
 
 function removeRows(
-  core: SessionCore,
+  core: Rows & Work,
   sessionId: string,
   action: 'clear' | 'clear-all' | 'pop',
   rows: readonly QueueHead[],
@@ -161,7 +161,7 @@ function removeRows(
 }
 
 /** Repeats the status of a busy session with its new queue; an idle session says so only when it becomes idle. */
-function publishQueueStatus(core: SessionCore, tx: Change, sessionId: string): void {
+function publishQueueStatus(core: Rows & Work, tx: Change, sessionId: string): void {
   if (!core.statuses.isIdle(sessionId)) publishWaiting(core, tx, sessionId)
 }
 
@@ -182,7 +182,7 @@ export function isLongPrompt({ parts, ...rest }: QueuedPrompt): boolean {
 }
 
 /** Takes a row out of its queue, with its event, inside the caller's commit. */
-export function dequeue(core: Pick<SessionCore, 'store' | 'statuses'>, tx: Change, row: QueueRow): void {
+export function dequeue(core: Pick<Rows & Work, 'store' | 'statuses'>, tx: Change, row: QueueRow): void {
   const { sessionId, delivery } = row
   core.store.queue.remove(row.id)
   const queue = queueInfo(core, sessionId)

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { SvcError } from '../../../protocol/errors.js'
 import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
 import type { QueueRow } from '../../../store/store.js'
-import type { SessionCore } from '../state/core.js'
+import type { Rows } from '../state/core.js'
 
 /** What is known by the message id of a prompt: the same prompt, which was taken or is held. */
 type Repeat = { readonly type: 'taken' } | { readonly type: 'held'; readonly row: QueueRow }
@@ -12,7 +12,7 @@ const TAKEN: Repeat = { type: 'taken' }
 
 /** Undefined = it is a new one. Throws `resource.conflict` for other content; where a row is held, its delivery stays what it is. */
 export function repeatOf(
-  core: Pick<SessionCore, 'store'>,
+  core: Pick<Rows, 'store'>,
   sessionId: string,
   prompt: QueuedPrompt,
   delivery: QueueRow['delivery'],

@@ -9,10 +9,10 @@ import type { Caller } from '../../../protocol/caller.js'
 import { SvcError } from '../../../protocol/errors.js'
 import type { ClaimSessionControlRequest, SessionControl, SessionParticipant } from '../../../protocol/session/sharing.js'
 import type { Change } from '../../events/journal.js'
-import { type SessionCore, sessionOrThrow } from '../state/core.js'
+import { sessionOrThrow, type Rows } from '../state/core.js'
 import { withDelegators } from '../state/imported.js'
 
-type Core = Pick<SessionCore, 'store' | 'journal' | 'effects'>
+type Core = Pick<Rows, 'store' | 'journal' | 'effects'>
 
 const actorTypeOf = ({ directoryPrefixes }: Caller): SessionParticipant['actorType'] =>
   directoryPrefixes === undefined ? 'human' : 'service-account'

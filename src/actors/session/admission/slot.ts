@@ -1,6 +1,6 @@
 /** What a run, or a compaction somebody asked for, holds of its session, and giving it back (sessions-events §4.16). */
 import type { Change } from '../../events/journal.js'
-import type { SessionCore } from '../state/core.js'
+import type { Rows, Work } from '../state/core.js'
 import type { Segment } from '../state/executions.js'
 import { doMove } from '../state/moves.js'
 import { busyStatus } from './queue.js'
@@ -17,7 +17,7 @@ export interface RunSlot {
 const NONE: Segment = { segmentId: '' }
 
 /** Gives the slot back: the run is over. */
-export function endRun(core: SessionCore, tx: Change, slot: RunSlot, status: 'completed' | 'error' | 'interrupted', error?: string): void {
+export function endRun(core: Rows & Work, tx: Change, slot: RunSlot, status: 'completed' | 'error' | 'interrupted', error?: string): void {
   const { store, statuses, effects, executions, outstanding, sequels } = core
   const { sessionId } = slot
   store.runs.finish(slot.runId, status, effects.clock.now(), error)

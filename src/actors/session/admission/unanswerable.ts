@@ -7,14 +7,14 @@ import type { ModelRef } from '../../../protocol/message/message.js'
 import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
 import type { Session } from '../../../protocol/session/session.js'
 import { makeModel } from '../../provider/catalog/models.js'
-import type { SessionCore } from '../state/core.js'
+import type { Sources } from '../state/core.js'
 import { modelOf, type RunTarget } from './append.js'
 
 const UNKNOWN = { mode: 'primary', native: false, hidden: true, permission: {}, options: {} }
 const NOBODY = { npm: '', auth: 'none', baseURL: undefined, compatibility: { streamUsage: false, reasoningEffort: false } } as const
 
 /** Who was to answer, by name; `cause` is why they cannot. */
-export async function unanswerableTarget(core: SessionCore, session: Session, prompt: QueuedPrompt, cause: unknown): Promise<RunTarget> {
+export async function unanswerableTarget(core: Sources, session: Session, prompt: QueuedPrompt, cause: unknown): Promise<RunTarget> {
   const obstacle = cause instanceof Error ? cause : new Error(String(cause))
   const ref = modelOf(prompt.model) ?? session.model ?? (await defaultModel(core, session))
   const name = prompt.agent ?? session.agent ?? (await defaultAgent(core, session))
@@ -26,11 +26,11 @@ export async function unanswerableTarget(core: SessionCore, session: Session, pr
   }
 }
 
-async function defaultModel({ providers }: SessionCore, { directory, workspaceId }: Session): Promise<ModelRef> {
+async function defaultModel({ providers }: Sources, { directory, workspaceId }: Session): Promise<ModelRef> {
   return providers.defaultModel(directory, workspaceId).catch(() => ({ providerId: 'svc', id: 'offline' }))
 }
 
-async function defaultAgent({ resources }: SessionCore, { directory }: Session): Promise<string> {
+async function defaultAgent({ resources }: Sources, { directory }: Session): Promise<string> {
   const found = await resources.defaultAgent(directory).catch(() => undefined)
   return found?.record.name ?? 'build'
 }

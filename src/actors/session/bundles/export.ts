@@ -7,13 +7,13 @@ import { LIMITS } from '../../../protocol/limits.js'
 import type { MessageInfo } from '../../../protocol/message/message.js'
 import { BUNDLE_VERSION, type ExportSessionsRequest, workspaceRootOf } from '../../../protocol/session/bundle.js'
 import type { Session } from '../../../protocol/session/session.js'
-import type { SessionCore } from '../state/core.js'
+import type { Rows, Sources } from '../state/core.js'
 
 const SESSIONS = 100
 const MESSAGES = 16
 
 /** The text of the answer; a session or a directory that is not there is an error before the first of it, and what is deleted or cannot be read meanwhile ends it with an error, so that nothing half looks whole. */
-export async function* exportSessions(core: SessionCore, caller: Caller, request: ExportSessionsRequest): AsyncGenerator<string> {
+export async function* exportSessions(core: Rows & Sources, caller: Caller, request: ExportSessionsRequest): AsyncGenerator<string> {
   let lead = '{"bundles":['
   for (const session of sessionsOf(core, caller, request)) {
     yield `${lead}{"version":${BUNDLE_VERSION},"workspaceRoot":${JSON.stringify(request.workspaceRoot)},"session":${JSON.stringify(session)}`
@@ -26,18 +26,14 @@ export async function* exportSessions(core: SessionCore, caller: Caller, request
 }
 
 /** No session worked there: that is so, or the directory is not the one that was meant. */
-async function expectDirectory({ effects: { files } }: SessionCore, caller: Caller, directory: string): Promise<void> {
+async function expectDirectory({ effects: { files } }: Rows, caller: Caller, directory: string): Promise<void> {
   if (!mayUseDirectory(caller, directory)) throw new SvcError('auth.directory_forbidden')
   const found = await files.stat(directory).catch(() => undefined)
   if (found?.kind === 'directory') return
   throw new SvcError('request.invalid_directory', `There is no directory ${directory}, and no session worked there.`, { directory })
 }
 
-function* sessionsOf(
-  { store, owners }: SessionCore,
-  caller: Caller,
-  { workspaceRoot, sessionId }: ExportSessionsRequest,
-): Generator<Session> {
+function* sessionsOf({ store, owners }: Rows, caller: Caller, { workspaceRoot, sessionId }: ExportSessionsRequest): Generator<Session> {
   const wanted = (session: Session | undefined): session is Session =>
     session !== undefined && workspaceRootOf(session) === workspaceRoot && owners.mayUse(caller, session.id)
   if (sessionId !== undefined) {
@@ -64,7 +60,7 @@ function* sessionsOf(
   }
 }
 
-async function* artifactsOf({ artifacts }: SessionCore, caller: Caller, sessionId: string): AsyncGenerator<string> {
+async function* artifactsOf({ artifacts }: Sources, caller: Caller, sessionId: string): AsyncGenerator<string> {
   let lead = ''
   yield ',"artifacts":['
   for (const { id } of artifacts.list(caller, sessionId)) {
@@ -101,7 +97,7 @@ async function* ofEqualSize(chunks: AsyncIterable<Uint8Array>, size: number): As
   if (length > 0) yield Buffer.concat(pending)
 }
 
-function* conversationOf({ store }: SessionCore, sessionId: string): Generator<string> {
+function* conversationOf({ store }: Rows, sessionId: string): Generator<string> {
   yield ',"messages":['
   let cursor: string | undefined
   let lead = ''

@@ -17,7 +17,7 @@ import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
 import type { Session } from '../../../protocol/session/session.js'
 import type { IncomingArtifacts } from '../../artifact/incoming.js'
 import { wellFormedValue } from '../../../protocol/text/well-formed.js'
-import { type SessionCore, sessionOrThrow } from '../state/core.js'
+import { sessionOrThrow, type Rows, type Sources } from '../state/core.js'
 import { copier, isOpen } from '../history/fork.js'
 import { withoutNotes } from '../history/history.js'
 import { interruptedPart } from '../history/interrupted-part.js'
@@ -38,7 +38,7 @@ export interface ImportParts {
   admit(directory: string): Promise<string>
 }
 
-export async function importSession(core: SessionCore, caller: Caller, { chunks, admit }: ImportParts): Promise<string> {
+export async function importSession(core: Rows & Sources, caller: Caller, { chunks, admit }: ImportParts): Promise<string> {
   const { effects, store, journal } = core
   const id = effects.ids.next('ses')
   const staged = stagedSession(core, id)
@@ -63,11 +63,7 @@ export async function importSession(core: SessionCore, caller: Caller, { chunks,
 }
 
 /** Stores what arrives. Files that messages tell of by the address of an artifact before them are found at its new one. */
-function arrivals(
-  core: SessionCore,
-  id: string,
-  artifacts: IncomingArtifacts,
-): (arrived: readonly Arrived[], bytes: number) => Promise<void> {
+function arrivals(core: Rows, id: string, artifacts: IncomingArtifacts): (arrived: readonly Arrived[], bytes: number) => Promise<void> {
   const copies = copier(core, id)
   let unsynced = 0
   const addresses = new Map<string, string>()
@@ -98,7 +94,7 @@ function readdressed({ info, parts }: Message, addresses: ReadonlyMap<string, st
 }
 
 /** Removes what an earlier process began to import (I2). Meant for the start. */
-export function removeStaged({ store, journal }: Pick<SessionCore, 'store' | 'journal'>): void {
+export function removeStaged({ store, journal }: Pick<Rows, 'store' | 'journal'>): void {
   for (;;) {
     const rows = store.sessions.list({ tenantId: STAGED_TENANT, includeArchived: true, limit: PAGE })
     if (rows.length === 0) return
@@ -108,7 +104,7 @@ export function removeStaged({ store, journal }: Pick<SessionCore, 'store' | 'jo
   }
 }
 
-function stagedSession({ effects, version }: SessionCore, id: string): Session {
+function stagedSession({ effects, version }: Rows & Sources, id: string): Session {
   const now = effects.clock.now()
   return {
     id,
@@ -123,7 +119,7 @@ function stagedSession({ effects, version }: SessionCore, id: string): Session {
 }
 
 /** A message that was being generated is left out, as it is when a session is forked. */
-function append({ store }: SessionCore, copies: ReturnType<typeof copier>, message: Message): void {
+function append({ store }: Rows, copies: ReturnType<typeof copier>, message: Message): void {
   if (isOpen(message.info)) return
   const { info, parts } = wellFormedValue(copies(message))
   const ended = info.role === 'assistant' ? (info.time.completed ?? info.time.created) : info.time.created
@@ -133,7 +129,7 @@ function append({ store }: SessionCore, copies: ReturnType<typeof copier>, messa
   )
 }
 
-async function sessionOf(core: SessionCore, caller: Caller, staged: Session, { session }: BundleHead, root: string): Promise<Session> {
+async function sessionOf(core: Rows & Sources, caller: Caller, staged: Session, { session }: BundleHead, root: string): Promise<Session> {
   const { path, title, agent, model, permission = [], time } = session
   const directory = await existing(core, path === undefined || path === '' ? root : `${root === '/' ? '' : root}/${path}`, root)
   const known = await core.resources.agents(directory)
@@ -159,13 +155,13 @@ const isTrue = () => true
 const isFalse = () => false
 
 /** The directory the session worked in, when the target has it and it lies below. */
-async function existing({ effects: { files } }: SessionCore, directory: string, root: string): Promise<string> {
+async function existing({ effects: { files } }: Rows, directory: string, root: string): Promise<string> {
   const real = await files.realPath(directory).catch(() => root)
   return real === root || real.startsWith(root === '/' ? '/' : `${root}/`) ? real : root
 }
 
 /** Paths of answers lie below the new root. What is looked at in one turn is as long as a slice of a history, however long its messages are. */
-async function reroot({ store, journal }: SessionCore, sessionId: string, from: string, to: string): Promise<void> {
+async function reroot({ store, journal }: Rows, sessionId: string, from: string, to: string): Promise<void> {
   const moved = (path: string) =>
     path === from ? to : path.startsWith(`${from}/`) ? `${to === '/' ? '' : to}${path.slice(from.length)}` : path
   for await (const messages of slicesOf(store, { sessionId, order: 'asc' }))
@@ -184,7 +180,7 @@ interface Imported {
   readonly artifacts: IncomingArtifacts
 }
 
-function publish(core: SessionCore, { session, prompts, artifacts }: Imported): void {
+function publish(core: Rows, { session, prompts, artifacts }: Imported): void {
   const { effects, store, journal, families, owners } = core
   journal.commit('process', (tx) => {
     sessionOrThrow(core, session.id)

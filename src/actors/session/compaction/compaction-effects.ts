@@ -9,7 +9,7 @@ import type { AgentView, ResolvedModel } from '../../../ports/facades.js'
 import type { GenerateRequest, StreamPart } from '../../../ports/provider-adapter.js'
 import { COMPACTION_PROMPT } from '../../resource/catalog/agent-prompts.js'
 import { wellFormed } from '../../../protocol/text/well-formed.js'
-import { type SessionCore, sessionOrThrow } from '../state/core.js'
+import { sessionOrThrow, type Rows, type Work, type Sources } from '../state/core.js'
 import type { Project } from '../state/project.js'
 import type { RunTarget } from '../admission/append.js'
 import { endRun, type RunSlot } from '../admission/slot.js'
@@ -51,7 +51,7 @@ export interface CompactionScope {
 }
 
 /** False = there is nothing to compact; a compaction somebody asked for has then ended well. */
-export async function openCompaction(core: SessionCore, scope: CompactionScope, reason: CompactionReason): Promise<boolean> {
+export async function openCompaction(core: Rows & Work & Sources, scope: CompactionScope, reason: CompactionReason): Promise<boolean> {
   const { sessionId, rootId, runId } = scope.slot
   const session = sessionOrThrow(core, sessionId)
   const { directory } = session
@@ -90,7 +90,7 @@ export async function openCompaction(core: SessionCore, scope: CompactionScope, 
   return true
 }
 
-function nothing(core: SessionCore, { slot, run }: CompactionScope, trigger: number): false {
+function nothing(core: Rows & Work, { slot, run }: CompactionScope, trigger: number): false {
   if (run === undefined) core.journal.commit('process', (tx) => endRun(core, tx, slot, 'completed'))
   else {
     const { sessionId, runId } = slot
@@ -112,7 +112,7 @@ interface Writer {
 }
 
 /** The model of the agent `compaction` where it has one, else `smallModel` where its window is as large, else that of the conversation. */
-async function writerOf(core: SessionCore, session: Place, { model }: RunTarget): Promise<Writer> {
+async function writerOf(core: Sources, session: Place, { model }: RunTarget): Promise<Writer> {
   const { directory, workspaceId } = session
   const agent = await core.resources.agent(directory, 'compaction').then(
     ({ record }) => record,
@@ -128,7 +128,7 @@ async function writerOf(core: SessionCore, session: Place, { model }: RunTarget)
   }
 }
 
-async function smallOr({ providers }: SessionCore, { directory, workspaceId }: Place, model: ResolvedModel): Promise<ResolvedModel> {
+async function smallOr({ providers }: Sources, { directory, workspaceId }: Place, model: ResolvedModel): Promise<ResolvedModel> {
   const ref = await providers.smallModel(directory, workspaceId)
   if (ref === undefined) return model
   const small = await providers.resolve(directory, ref, workspaceId)
@@ -142,7 +142,7 @@ interface Subject {
   readonly refused: number | undefined
 }
 
-function requestOf(core: SessionCore, { sessionId, directory, plan, refused }: Subject, { model, agent }: Writer): GenerateRequest {
+function requestOf(core: Rows, { sessionId, directory, plan, refused }: Subject, { model, agent }: Writer): GenerateRequest {
   const { limit } = model.model
   const overrides = compactionOverrides(core.effects.env)
   const { usable } = policyOf(limit, {}, overrides)
@@ -164,7 +164,7 @@ function requestOf(core: SessionCore, { sessionId, directory, plan, refused }: S
 }
 
 /** Streams the summary into its message; `heard` is called at most once in `LIMITS.compaction.heard`. */
-export async function streamSummary(core: SessionCore, open: OpenCompaction, heard: () => void, signal: AbortSignal): Promise<void> {
+export async function streamSummary(core: Rows, open: OpenCompaction, heard: () => void, signal: AbortSignal): Promise<void> {
   const { clock } = core.effects
   let last = clock.now()
   const push = (part: StreamPart): void => {
@@ -179,7 +179,7 @@ export async function streamSummary(core: SessionCore, open: OpenCompaction, hea
 }
 
 /** False = what was written is no summary; nothing is stored then. */
-export function recordSummary(core: SessionCore, scope: CompactionScope, failure: Failure | undefined): boolean {
+export function recordSummary(core: Rows & Work, scope: CompactionScope, failure: Failure | undefined): boolean {
   const { open, slot, run } = scope
   if (open === undefined) return false
   const text = cleanSummary(wellFormed(open.recorder.text), open.longest)
@@ -203,7 +203,7 @@ function noteOf({ expected }: OpenCompaction, text: string): string | undefined 
   return `The next request still has about ${tokens} tokens, and a conversation is compacted from ${expected.trigger} on. It is not compacted again before it has grown.`
 }
 
-export function recordCompactionEnd(core: SessionCore, { open, slot, run }: CompactionScope, failure: Failure | undefined): void {
+export function recordCompactionEnd(core: Rows & Work, { open, slot, run }: CompactionScope, failure: Failure | undefined): void {
   const { sessionId, runId } = slot
   const error =
     failure === undefined ? { message: CANCELLED, interrupted: true as const } : { message: `The compaction failed: ${failure.message}` }

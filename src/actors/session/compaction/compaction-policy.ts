@@ -7,11 +7,11 @@ import {
   policyOf,
 } from '../../../machines/session/compaction/window.js'
 import { CompactionConfig, type ConfigDocument } from '../../../protocol/resource/config.js'
-import type { SessionCore } from '../state/core.js'
+import type { Rows } from '../state/core.js'
 import type { RunTarget } from '../admission/append.js'
 
 export function compactionPolicy(
-  core: Pick<SessionCore, 'effects'>,
+  core: Pick<Rows, 'effects'>,
   { compaction }: ConfigDocument,
   { agent, model }: RunTarget,
 ): CompactionPolicy {

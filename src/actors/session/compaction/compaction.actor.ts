@@ -3,11 +3,11 @@ import { fromCallback, fromPromise } from 'xstate'
 import { compactionMachine } from '../../../machines/session/compaction.machine.js'
 import { compactionOverrides } from '../../../machines/session/compaction/window.js'
 import { stepFailure } from '../../provider/failure.js'
-import type { SessionCore } from '../state/core.js'
+import type { Rows, Work, Sources } from '../state/core.js'
 import { type CompactionScope, openCompaction, recordCompactionEnd, recordSummary, streamSummary } from './compaction-effects.js'
 
 /** `scopeOf` answers the compaction of a run, or the one somebody asked for, by the id of the run. */
-export function compactionLogic(core: SessionCore, scopeOf: (runId: string) => CompactionScope) {
+export function compactionLogic(core: Rows & Work & Sources, scopeOf: (runId: string) => CompactionScope) {
   return compactionMachine.provide({
     delays: { stall: compactionOverrides(core.effects.env).stall },
     actors: {

@@ -6,7 +6,7 @@
 import { compactionOverrides } from '../../../machines/session/compaction/window.js'
 import { type Failure, SvcError } from '../../../protocol/errors.js'
 import { resolveTarget } from '../admission/append.js'
-import { rootOf, type SessionCore, sessionOrThrow } from '../state/core.js'
+import { rootOf, sessionOrThrow, type Rows, type Work, type Sources } from '../state/core.js'
 import { type CompactingRun, type CompactionScope, recordCompactionEnd, type Sight } from './compaction-effects.js'
 import { compactionPolicy } from './compaction-policy.js'
 
@@ -22,7 +22,7 @@ export interface Compactions {
 }
 
 /** Throws what kept a compaction from its end. */
-export function compactionEnd(core: Pick<SessionCore, 'store'>, sessionId: string, runId: string): void {
+export function compactionEnd(core: Pick<Rows, 'store'>, sessionId: string, runId: string): void {
   const { status, error } = core.store.runs.end(runId) ?? {}
   if (status === 'completed') return
   if (status === 'interrupted') throw new SvcError('resource.conflict', 'The compaction was aborted; nothing has changed.', { sessionId })
@@ -34,14 +34,14 @@ function sightOf({ world }: CompactingRun): Sight {
   return world
 }
 
-async function lookAround(core: SessionCore, sessionId: string): Promise<Sight> {
+async function lookAround(core: Rows & Sources, sessionId: string): Promise<Sight> {
   const { directory } = sessionOrThrow(core, sessionId)
   const target = await resolveTarget(core, sessionId, {})
   const [configuration, project] = await Promise.all([core.configs.load(directory), core.projects.identify(directory)])
   return { target, project, policy: compactionPolicy(core, configuration, target) }
 }
 
-export function createCompactions(core: SessionCore, runs: ReadonlyMap<string, CompactingRun>): Compactions {
+export function createCompactions(core: Rows & Work & Sources, runs: ReadonlyMap<string, CompactingRun>): Compactions {
   /** Asked for, by session. */
   const asked = new Map<string, CompactionScope>()
   /** Of runs, by the id of the run: the latest. */

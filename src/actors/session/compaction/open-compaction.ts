@@ -7,7 +7,7 @@ import type { Change } from '../../events/journal.js'
 import type { ResolvedModel } from '../../../ports/facades.js'
 import type { GenerateRequest } from '../../../ports/provider-adapter.js'
 import { stepCost } from '../../provider/catalog/cost.js'
-import type { SessionCore } from '../state/core.js'
+import type { Rows, Work } from '../state/core.js'
 import type { SummaryRecorder } from './summary-recorder.js'
 
 export interface OpenCompaction {
@@ -25,7 +25,7 @@ export interface OpenCompaction {
   usage: TokenUsage | undefined
 }
 
-type Core = Pick<SessionCore, 'store' | 'effects' | 'executions'>
+type Core = Pick<Rows & Work, 'store' | 'effects' | 'executions'>
 
 /** Stores the summary: from here on the conversation is compacted. `note` says that it is still too large. */
 export function keepSummary(

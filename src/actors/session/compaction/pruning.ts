@@ -5,13 +5,13 @@ import type { CompactionPolicy } from '../../../machines/session/compaction/wind
 import type { Message, ToolPart } from '../../../protocol/message/message.js'
 import type { Session } from '../../../protocol/session/session.js'
 import type { Change } from '../../events/journal.js'
-import type { SessionCore } from '../state/core.js'
+import type { Rows } from '../state/core.js'
 
 const known = new WeakMap<ToolPart, number>()
 
 /** Marks what is old, inside the caller's commit; nothing when that is too little to be worth a request that providers have to read anew. */
 export function pruneOutputs(
-  core: Pick<SessionCore, 'store' | 'effects' | 'transcripts'>,
+  core: Pick<Rows, 'store' | 'effects' | 'transcripts'>,
   tx: Change,
   { session, policy }: { readonly session: Session; readonly policy: CompactionPolicy | undefined },
 ): void {

@@ -10,7 +10,7 @@ import { type TokenUsage, ZERO_USAGE } from '../../../protocol/message/token-usa
 import type { Change } from '../../events/journal.js'
 import type { ResolvedModel } from '../../../ports/facades.js'
 import { createJoiner } from '../../../protocol/text/well-formed.js'
-import type { SessionCore } from '../state/core.js'
+import type { Rows } from '../state/core.js'
 import { COMPACTION } from '../history/conversation.js'
 
 const AGENT = 'svc'
@@ -39,7 +39,7 @@ export interface SummaryRecorder {
   fail(tx: Change, error: NonNullable<AssistantInfo['error']>): void
 }
 
-export function openSummary(core: SessionCore, tx: Change, opening: SummaryOpening): SummaryRecorder {
+export function openSummary(core: Rows, tx: Change, opening: SummaryOpening): SummaryRecorder {
   const { store, effects, live, journal, transcripts } = core
   const { sessionId, markId, model, reason, tailStart } = opening
   const now = () => effects.clock.now()

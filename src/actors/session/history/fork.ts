@@ -3,7 +3,7 @@ import { SvcError } from '../../../protocol/errors.js'
 import type { Message, MessageInfo, Part } from '../../../protocol/message/message.js'
 import type { ForkSessionRequest } from '../../../protocol/session/sharing.js'
 import type { Session } from '../../../protocol/session/session.js'
-import { type SessionCore, sessionOrThrow } from '../state/core.js'
+import { sessionOrThrow, type Rows, type Sources } from '../state/core.js'
 import { summaryRecordOf } from './conversation.js'
 import { slugOf } from '../state/slug.js'
 import { STAGED_TENANT } from './staged.js'
@@ -25,7 +25,7 @@ const OWN = [
 ] as const
 
 /** A message that is still being generated is not copied; `messageId` cannot name it. Emits `session.created` only, when everything is there. */
-export async function forkSession(core: SessionCore, sourceId: string, { messageId }: ForkSessionRequest): Promise<Session> {
+export async function forkSession(core: Rows & Sources, sourceId: string, { messageId }: ForkSessionRequest): Promise<Session> {
   const { effects, store, journal } = core
   await core.restores.settled(sourceId) // its history moves in steps
   const source = sessionOrThrow(core, sourceId)
@@ -67,7 +67,7 @@ interface Copy {
 }
 
 /** Stores what is not the end of it. */
-function stage({ store, journal }: SessionCore, copy: Copy, messages: readonly Message[]): void {
+function stage({ store, journal }: Rows, copy: Copy, messages: readonly Message[]): void {
   const { parentId: _parent, ...alone } = copy.session
   journal.commit('process', () => {
     if (!copy.isStaged) store.sessions.insert({ ...alone, svcTenantId: STAGED_TENANT })
@@ -77,7 +77,7 @@ function stage({ store, journal }: SessionCore, copy: Copy, messages: readonly M
 }
 
 /** In one commit with the end of it. */
-function publish(core: SessionCore, { source, session, summary, isStaged }: Copy, messages: readonly Message[]): Session {
+function publish(core: Rows, { source, session, summary, isStaged }: Copy, messages: readonly Message[]): Session {
   const { store, journal } = core
   if (isStaged && JSON.stringify(sessionOrThrow(core, source.id)['revert']) !== JSON.stringify(source['revert']))
     throw changedMeanwhile(source.id)
@@ -101,7 +101,7 @@ function publish(core: SessionCore, { source, session, summary, isStaged }: Copy
 }
 
 /** The message up to which is copied; undefined = there is none. */
-function lastOf({ store }: SessionCore, sessionId: string, messageId: string | undefined): string | undefined {
+function lastOf({ store }: Rows, sessionId: string, messageId: string | undefined): string | undefined {
   if (messageId === undefined) return store.messages.slice({ sessionId, order: 'desc', limit: 1, characters: 1 }).items[0]?.id
   const info = store.messages.getInfo(messageId)
   if (info?.sessionId !== sessionId)
@@ -114,7 +114,7 @@ function lastOf({ store }: SessionCore, sessionId: string, messageId: string | u
   return messageId
 }
 
-async function* upTo({ store }: SessionCore, sessionId: string, last: string): AsyncGenerator<readonly Message[]> {
+async function* upTo({ store }: Rows, sessionId: string, last: string): AsyncGenerator<readonly Message[]> {
   for await (const slice of slicesOf(store, { sessionId, order: 'asc' })) {
     const messages = slice.map(({ json }) => JSON.parse(json) as Message)
     const end = messages.findIndex(({ info }) => info.id === last)
@@ -131,7 +131,7 @@ function changedMeanwhile(sessionId: string): SvcError {
 export const isOpen = (info: MessageInfo) => info.role === 'assistant' && info.time.completed === undefined
 
 /** Messages with ids of their own; what they say of each other follows. */
-export function copier({ effects: { ids } }: SessionCore, sessionId: string): (message: Message) => Message {
+export function copier({ effects: { ids } }: Rows, sessionId: string): (message: Message) => Message {
   const renamed = new Map<string, string>()
   const nameOf = (id: string) => renamed.get(id) ?? id
   return ({ info, parts }) => {

@@ -7,14 +7,14 @@ import { CompactionSummary } from '../../../protocol/session/compaction.js'
 import type { Session } from '../../../protocol/session/session.js'
 import type { MessageSliceQuery } from '../../../store/store.js'
 import type { Change } from '../../events/journal.js'
-import { type SessionCore, sessionOrThrow } from '../state/core.js'
+import { sessionOrThrow, type Rows, type Work } from '../state/core.js'
 import { summaryRecordOf } from './conversation.js'
 import { slicesOf } from '../state/slices.js'
 
 /** What a part that replaces another may measure as JSON; its event needs some room as well. */
 const PART_BYTES = LIMITS.events.recordBytes - 1024
 
-type HistoryCore = Pick<SessionCore, 'store' | 'journal' | 'live' | 'transcripts' | 'effects' | 'restores'>
+type HistoryCore = Pick<Rows & Work, 'store' | 'journal' | 'live' | 'transcripts' | 'effects' | 'restores'>
 
 export interface MessageQuery {
   limit?: number | undefined

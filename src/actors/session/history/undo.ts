@@ -4,11 +4,11 @@ import { undoTree } from '../../../machines/session/undo/tree.js'
 import { SvcError } from '../../../protocol/errors.js'
 import type { Session } from '../../../protocol/session/session.js'
 import { RevertMark, type RevertRequest, type SessionUndoTree } from '../../../protocol/session/undo.js'
-import { type Choose, type SessionCore, sessionOrThrow } from '../state/core.js'
+import { type Choose, sessionOrThrow, type Rows, type Work } from '../state/core.js'
 import { busy } from '../restore/restores.js'
 import { inSlices, outlineOf } from '../state/slices.js'
 
-type UndoCore = Pick<SessionCore, 'store' | 'statuses' | 'restores'>
+type UndoCore = Pick<Rows & Work, 'store' | 'statuses' | 'restores'>
 
 export interface Undo {
   undo(id: string, request: RevertRequest): Promise<Session>

@@ -1,11 +1,11 @@
 /** Asking for what a tool call needs (sessions-events §8.10). */
 import { judge } from '../../../machines/permission/permission.js'
 import type { PermissionNeed } from '../../../ports/plugin.js'
-import type { SessionCore } from '../state/core.js'
+import type { Work } from '../state/core.js'
 import type { OpenCall, RunScope } from './run-scope.js'
 
 /** Asks the user, at once, about the need the judge stopped at; false = rejected, recorded on the part. */
-export async function askCall(core: SessionCore, run: RunScope, call: OpenCall, signal: AbortSignal): Promise<boolean> {
+export async function askCall(core: Work, run: RunScope, call: OpenCall, signal: AbortSignal): Promise<boolean> {
   if (call.asking === undefined) return true
   const { need, layers } = call.asking
   const { approvals } = call.world.project

@@ -7,7 +7,7 @@ import type { PermissionRule } from '../../../protocol/interaction/interaction.j
 import type { Session } from '../../../protocol/session/session.js'
 import type { AgentView } from '../../../ports/facades.js'
 import { agentOf } from '../state/plan-mode.js'
-import type { SessionCore } from '../state/core.js'
+import type { Rows, Sources } from '../state/core.js'
 
 const MOST = 16
 
@@ -20,7 +20,10 @@ interface Delegation {
 }
 
 /** Rules of each session above, nearest first; none for a session nobody delegated to. */
-export async function ceilingsOf(core: Pick<SessionCore, 'store' | 'resources'>, session: Session): Promise<readonly PermissionLayers[]> {
+export async function ceilingsOf(
+  core: Pick<Rows & Sources, 'store' | 'resources'>,
+  session: Session,
+): Promise<readonly PermissionLayers[]> {
   const ceilings: PermissionLayers[] = []
   let below = session
   for (let depth = 0; depth < MOST; depth++) {

@@ -10,11 +10,11 @@
  * I5 A prompt that nobody can answer any more is a run as well, which fails with the reason.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Work } from '../../../machines/session/session.machine.js'
+import type { Work as Found } from '../../../machines/session/session.machine.js'
 import { type ErrorCode, SvcError } from '../../../protocol/errors.js'
 import type { QueueRow } from '../../../store/store.js'
 import { appendPrompt, type RunTarget, resolveTarget } from '../admission/append.js'
-import { rootOf, type SessionCore, sessionOrThrow } from '../state/core.js'
+import { rootOf, sessionOrThrow, type Rows, type Work, type Sources } from '../state/core.js'
 import { busyStatus, dequeue, isLongPrompt, isSilent } from '../admission/queue.js'
 import { ceilingsOf } from './ceilings.js'
 import type { RunScope } from './run-scope.js'
@@ -34,13 +34,13 @@ interface Look {
 }
 
 /** Claims the compaction that was asked for, or else the oldest queued prompt. */
-export async function claimWork(core: SessionCore, context: SystemContext, sessionId: string, look: Look): Promise<Work> {
+export async function claimWork(core: Rows & Work & Sources, context: SystemContext, sessionId: string, look: Look): Promise<Found> {
   await core.restores.settled(sessionId)
   const asked = look.compaction()
   return asked === undefined ? claimPrompt(core, context, sessionId, look) : { kind: 'compaction', runId: asked }
 }
 
-async function claimPrompt(core: SessionCore, context: SystemContext, sessionId: string, look: Look): Promise<Work> {
+async function claimPrompt(core: Rows & Work & Sources, context: SystemContext, sessionId: string, look: Look): Promise<Found> {
   const row = core.store.queue.first(sessionId)
   if (row === undefined) return rest(core, sessionId)
   const { target, ceilings } = await answering(core, context, sessionId, row)
@@ -57,7 +57,7 @@ async function claimPrompt(core: SessionCore, context: SystemContext, sessionId:
 
 /** Who answers, under whose rules; somebody who cannot when the prompt lets nobody answer it (I5). */
 async function answering(
-  core: SessionCore,
+  core: Rows & Sources,
   context: SystemContext,
   sessionId: string,
   { request }: QueueRow,
@@ -76,7 +76,7 @@ async function answering(
 }
 
 /** Nothing is left: a session still shown as busy becomes idle. */
-function rest(core: SessionCore, sessionId: string): Work {
+function rest(core: Rows & Work, sessionId: string): Found {
   const session = core.store.sessions.get(sessionId)
   if (session !== undefined && !core.statuses.isIdle(sessionId)) {
     core.journal.commit('process', (tx) => {
@@ -87,7 +87,7 @@ function rest(core: SessionCore, sessionId: string): Work {
   return { kind: 'none' }
 }
 
-function claim(core: SessionCore, row: QueueRow, target: RunTarget, ceilings: RunScope['ceilings']): RunScope | undefined {
+function claim(core: Rows & Work, row: QueueRow, target: RunTarget, ceilings: RunScope['ceilings']): RunScope | undefined {
   const { sessionId } = row
   const { store, journal, effects, statuses, executions } = core
   return journal.commit('process', (tx) => {

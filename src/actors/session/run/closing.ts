@@ -7,7 +7,7 @@ import { ZERO_USAGE } from '../../../protocol/message/token-usage.js'
 import { stepCost } from '../../provider/catalog/cost.js'
 import type { Change } from '../../events/journal.js'
 import { appendMessage, type RunTarget } from '../admission/append.js'
-import type { SessionCore } from '../state/core.js'
+import type { Rows, Work } from '../state/core.js'
 import { failCompaction } from '../compaction/open-compaction.js'
 import { pruneOutputs } from '../compaction/pruning.js'
 import { usedTokens } from '../state/sizes.js'
@@ -25,7 +25,7 @@ export const ABORTED = 'Session aborted'
  * follows or the run is recorded as completed. `continued`: see the run machine.
  */
 export function closeStep(
-  core: SessionCore,
+  core: Rows & Work,
   run: RunScope,
   { number, continued, mayCompact }: { number: number; continued: number; mayCompact: boolean },
 ): StepEnd | 'due' {
@@ -59,7 +59,7 @@ function isDue(policy: CompactionPolicy | undefined, tokens: number): boolean {
 }
 
 /** Steering prompts join the run as user messages; its agent, model and tools stay (sessions-events §4.6). */
-function drainSteering(core: SessionCore, tx: Change, run: RunScope, target: RunTarget): number {
+function drainSteering(core: Rows & Work, tx: Change, run: RunScope, target: RunTarget): number {
   const { store, effects } = core
   const sessionId = run.session.id
   let drained = 0
@@ -84,7 +84,7 @@ function drainSteering(core: SessionCore, tx: Change, run: RunScope, target: Run
 }
 
 /** Records a step and run that failed; the queue goes on with the next prompt. */
-export function recordFailure(core: SessionCore, run: RunScope, failure: StepFailure): void {
+export function recordFailure(core: Rows & Work, run: RunScope, failure: StepFailure): void {
   core.journal.commit('process', (tx) => {
     core.interactions.withdraw(tx, run.session.id)
     if (run.compaction !== undefined) failCompaction(core, tx, run.compaction, { message: failure.message })
@@ -100,7 +100,7 @@ export function recordFailure(core: SessionCore, run: RunScope, failure: StepFai
   })
 }
 
-export function recordAbort(core: SessionCore, run: RunScope): void {
+export function recordAbort(core: Rows & Work, run: RunScope): void {
   core.journal.commit('process', (tx) => {
     core.interactions.withdraw(tx, run.session.id)
     if (run.compaction !== undefined) failCompaction(core, tx, run.compaction, { message: ABORTED, interrupted: true })
@@ -118,12 +118,12 @@ function segmentOf({ segmentId, recorder }: StepScope): Segment {
 }
 
 /** The time of the model is over, while calls of its step go on. */
-export function endStreaming(core: SessionCore, { rootId, step }: RunScope): void {
+export function endStreaming(core: Rows & Work, { rootId, step }: RunScope): void {
   if (step !== undefined) core.journal.commit('process', (tx) => core.executions.endSegment(tx, rootId, segmentOf(step)))
 }
 
 /** Publishes the `retry` status while a failed attempt waits; the attempt's segment ends. */
-export function announceRetry(core: SessionCore, run: RunScope, attempt: number, delay: number, message: string): void {
+export function announceRetry(core: Rows & Work, run: RunScope, attempt: number, delay: number, message: string): void {
   core.journal.commit('process', (tx) => {
     const next = core.effects.clock.now() + delay
     core.statuses.set(tx, run.session, { type: 'retry', attempt, message, next }, busyStatus(core, run.session.id).queued, run)
@@ -132,7 +132,7 @@ export function announceRetry(core: SessionCore, run: RunScope, attempt: number,
 }
 
 /** Back to `busy` when the attempt begins. */
-export function announceAttempt(core: SessionCore, run: RunScope): void {
+export function announceAttempt(core: Rows & Work, run: RunScope): void {
   core.journal.commit('process', (tx) => {
     const { status, queued } = busyStatus(core, run.session.id)
     core.statuses.set(tx, run.session, status, queued, run)

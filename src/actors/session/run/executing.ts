@@ -6,14 +6,14 @@ import { type ToolContribution, ToolError, type ToolResult } from '../../../port
 import { settleOutput } from '../../artifact/outputs.js'
 import { HookedResult } from '../../plugin/calls/hook-values.js'
 import { runHooks } from '../../plugin/calls/hooks.js'
-import type { SessionCore } from '../state/core.js'
+import type { Rows, Sources } from '../state/core.js'
 import { keepContents } from '../state/shown-files.js'
 import { callContext, changeNote, contextOf, goneTool, judgeAttempt, servingView } from './judging.js'
 import type { OpenCall, RunScope } from './run-scope.js'
 
 /** Runs the tool and records its result; answers how it ended. Never rejects. */
 export async function executeCall(
-  core: SessionCore,
+  core: Rows & Sources,
   run: RunScope,
   call: OpenCall,
   signal: AbortSignal,
@@ -39,7 +39,7 @@ export async function executeCall(
 }
 
 /** Nothing is done for a claim that a loss of power could undo, and nothing is changed without a note that survives one. */
-async function settleBefore(core: SessionCore, run: RunScope, call: OpenCall): Promise<void> {
+async function settleBefore(core: Rows & Sources, run: RunScope, call: OpenCall): Promise<void> {
   const isNoted = call.attempt.tool.contribution.notesChanges === true
   if (isNoted) call.step.callChanging(call.callId)
   if (!run.isSynced || isNoted) await core.journal.synced()
@@ -59,7 +59,7 @@ function notesOf(metadata: ToolResult['metadata']): Readonly<Record<string, unkn
 }
 
 /** A generation that closed after the judgement is replaced once, when nothing has to be asked for it; what has begun is never repeated. */
-async function invokeTool(core: SessionCore, run: RunScope, call: OpenCall, signal: AbortSignal): Promise<ToolResult> {
+async function invokeTool(core: Rows & Sources, run: RunScope, call: OpenCall, signal: AbortSignal): Promise<ToolResult> {
   let begun = false
   const invoke = () => {
     const { tool, input } = call.attempt
@@ -80,7 +80,7 @@ async function invokeTool(core: SessionCore, run: RunScope, call: OpenCall, sign
 }
 
 /** The result after the hook `tool.after`; attachments stay as they are. */
-async function hookResult(core: SessionCore, run: RunScope, call: OpenCall, result: ToolResult, signal: AbortSignal): Promise<ToolResult> {
+async function hookResult(core: Sources, run: RunScope, call: OpenCall, result: ToolResult, signal: AbortSignal): Promise<ToolResult> {
   const view = servingView(core, run, call.attempt.view, ['tool.after'])
   const chain = view.hooks('tool.after').filter(({ tools }) => tools === undefined || tools.includes(call.attempt.tool.contribution.id))
   if (chain.length === 0) return result
@@ -94,12 +94,12 @@ async function hookResult(core: SessionCore, run: RunScope, call: OpenCall, resu
 const ROUNDS = 'The call needed more permission answers than are asked for one call.'
 
 /** Records a call that never came to its execution, or fell out of it. */
-export function refuseCall(core: SessionCore, run: RunScope, call: OpenCall, refusal: Refusal): void {
+export function refuseCall(core: Rows, run: RunScope, call: OpenCall, refusal: Refusal): void {
   failCall(core, run, call, refusal.reason === 'rounds' ? new ToolError(ROUNDS) : refusal.error)
 }
 
 /** A failure that cannot be recorded leaves the call open; the step ends it when it is closed. */
-function failCall(core: SessionCore, run: RunScope, call: OpenCall, error: unknown): void {
+function failCall(core: Rows, run: RunScope, call: OpenCall, error: unknown): void {
   const tool = call.tool.contribution.id
   if (!(error instanceof ToolError))
     core.effects.log.warn('a tool failed unexpectedly', { tool, sessionId: run.session.id, cause: traceOf(error) })

@@ -18,7 +18,7 @@ import type { PermissionNeed, ToolContext } from '../../../ports/plugin.js'
 import type { RegisteredTool, RegistryView } from '../../../ports/view.js'
 import { approvalsOf } from '../../interaction/approvals.js'
 import { runHooks } from '../../plugin/calls/hooks.js'
-import type { SessionCore } from '../state/core.js'
+import type { Rows, Sources } from '../state/core.js'
 import { isUnprompted, UNPROMPTED } from '../state/imported.js'
 import { hookedInput } from './accepting.js'
 import { refusedTools } from './claimed-run.js'
@@ -32,7 +32,7 @@ const HOOKS: readonly HookName[] = ['tool.before', 'tool.after']
 const SHOWN_BYTES = 64 * 1024
 
 /** Judges every need of a call anew, with what hooks make of its input; remembers which to ask about. A denial is recorded on the part. */
-export async function judgeCall(core: SessionCore, run: RunScope, call: OpenCall, signal: AbortSignal): Promise<Verdict> {
+export async function judgeCall(core: Rows & Sources, run: RunScope, call: OpenCall, signal: AbortSignal): Promise<Verdict> {
   const name = call.tool.contribution.id
   const { denied, asking } = await judgeAttempt(core, run, call, { further: () => doomLoop(run, call), signal })
   if (denied !== undefined) {
@@ -52,7 +52,7 @@ interface Judgement {
 
 /** Makes the next attempt of a call and judges it: what hooks changed is judged as if the model had asked for it. */
 export async function judgeAttempt(
-  core: SessionCore,
+  core: Rows & Sources,
   run: RunScope,
   call: OpenCall,
   { further, signal }: { readonly further: () => readonly PermissionNeed[]; readonly signal: AbortSignal },
@@ -74,22 +74,22 @@ export async function judgeAttempt(
 }
 
 /** Why every need of a call takes an answer of its own. */
-function explicitOf(core: SessionCore, run: RunScope, call: OpenCall): string | undefined {
+function explicitOf(core: Rows, run: RunScope, call: OpenCall): string | undefined {
   return call.explicit ?? (isUnprompted(core, run.session.id) ? UNPROMPTED : undefined)
 }
 
-function decisionsOf(core: SessionCore, run: RunScope, call: OpenCall, { permission, patterns }: JudgedNeed, rules: Rules) {
+function decisionsOf(core: Rows, run: RunScope, call: OpenCall, { permission, patterns }: JudgedNeed, rules: Rules) {
   const all = patterns.length > 0 ? patterns : ['*']
   const common = judgingOf(core, run, call, rules)
   const explicit = isUnprompted(core, run.session.id) ? UNPROMPTED : undefined
   return all.map((pattern): PermissionAction => judge({ ...common, need: { permission, patterns: [pattern], explicit } }).decision)
 }
 
-function judgeNeed(core: SessionCore, run: RunScope, call: OpenCall, need: JudgedNeed, rules: Rules) {
+function judgeNeed(core: Rows, run: RunScope, call: OpenCall, need: JudgedNeed, rules: Rules) {
   return judge({ ...judgingOf(core, run, call, rules), need })
 }
 
-function judgingOf(core: SessionCore, run: RunScope, { world, grants }: OpenCall, { layers, bypass }: Rules) {
+function judgingOf(core: Rows, run: RunScope, { world, grants }: OpenCall, { layers, bypass }: Rules) {
   const { approvals } = world.project
   return { layers, approvals: approvalsOf(core.store, { session: run.session, approvals }), grants, bypass }
 }
@@ -106,7 +106,7 @@ function doomLoop(run: RunScope, call: OpenCall): PermissionNeed[] {
 }
 
 /** What a tool is told of its call, and may ask. */
-export async function contextOf(core: SessionCore, run: RunScope, call: OpenCall, signal: AbortSignal): Promise<ToolContext> {
+export async function contextOf(core: Rows & Sources, run: RunScope, call: OpenCall, signal: AbortSignal): Promise<ToolContext> {
   const rules = await rulesNow(core, run, call.world)
   return {
     sessionId: run.session.id,
@@ -123,7 +123,7 @@ export async function contextOf(core: SessionCore, run: RunScope, call: OpenCall
 }
 
 /** Rejects with a sentence for the model: the tool is gone, a hook failed, or the input does not fit any more. */
-async function makeAttempt(core: SessionCore, run: RunScope, call: OpenCall, signal: AbortSignal): Promise<Attempt> {
+async function makeAttempt(core: Sources, run: RunScope, call: OpenCall, signal: AbortSignal): Promise<Attempt> {
   const { world } = call
   const view = call.tool.open ? servingView(core, run, world.view, HOOKS) : current(core, run)
   const tool = call.tool.open ? call.tool : offeredTools(run, { ...world, view }).get(call.tool.contribution.id)
@@ -139,11 +139,11 @@ async function makeAttempt(core: SessionCore, run: RunScope, call: OpenCall, sig
 }
 
 /** The view that was offered, as long as the generations of these hooks of it are open; else the one there is now. */
-export function servingView(core: SessionCore, run: RunScope, view: RegistryView, hooks: readonly HookName[]): RegistryView {
+export function servingView(core: Sources, run: RunScope, view: RegistryView, hooks: readonly HookName[]): RegistryView {
   return hooks.every((name) => view.hooks(name).every(({ open }) => open)) ? view : current(core, run)
 }
 
-function current({ plugins }: SessionCore, { session }: RunScope): RegistryView {
+function current({ plugins }: Sources, { session }: RunScope): RegistryView {
   return plugins.current(session.directory, session.id)
 }
 

@@ -4,7 +4,7 @@ import type { AssistantInfo } from '../../../protocol/message/message.js'
 import { ZERO_USAGE } from '../../../protocol/message/token-usage.js'
 import type { RegisteredTool } from '../../../ports/view.js'
 import type { GenerateRequest } from '../../../ports/provider-adapter.js'
-import type { SessionCore } from '../state/core.js'
+import type { Rows, Work } from '../state/core.js'
 import { beginStep } from './recorder.js'
 import type { RunScope, StepScope } from './run-scope.js'
 import type { World } from './world.js'
@@ -22,7 +22,7 @@ interface Opening {
 }
 
 /** An open message of an attempt that is made anew is taken back. Nothing is opened once `signal` has aborted. */
-export function openStep(core: SessionCore, run: RunScope, opening: Opening, signal: AbortSignal): StepScope {
+export function openStep(core: Rows & Work, run: RunScope, opening: Opening, signal: AbortSignal): StepScope {
   const { session } = run
   const { target, project } = opening.world
   const { hookFailures, delegate, ...opened } = opening

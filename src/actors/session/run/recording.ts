@@ -11,9 +11,9 @@ import type { AssistantInfo, Part, TextPart } from '../../../protocol/message/me
 import type { Joiner } from '../../../protocol/text/well-formed.js'
 import type { Change } from '../../events/journal.js'
 import { createPassages, type Passages, type SaidOfCall } from '../history/said-by-provider.js'
-import type { SessionCore } from '../state/core.js'
+import type { Rows } from '../state/core.js'
 
-export type RecordingCore = Pick<SessionCore, 'effects' | 'journal' | 'live' | 'store' | 'transcripts'>
+export type RecordingCore = Pick<Rows, 'effects' | 'journal' | 'live' | 'store' | 'transcripts'>
 
 export interface Recording {
   readonly core: RecordingCore

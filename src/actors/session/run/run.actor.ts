@@ -7,7 +7,7 @@ import { askCall } from './asking.js'
 import { executeCall, refuseCall } from './executing.js'
 import { judgeCall } from './judging.js'
 import { announceAttempt, announceRetry, closeStep, endStreaming, recordAbort, recordFailure } from './closing.js'
-import type { SessionCore } from '../state/core.js'
+import type { Rows, Work, Sources } from '../state/core.js'
 import { compactionLogic } from '../compaction/compaction.actor.js'
 import type { Compactions } from '../compaction/compactions.js'
 import type { OpenCall, RunScope } from './run-scope.js'
@@ -17,7 +17,7 @@ import type { SystemContext } from './system-context.js'
 /** Scopes of the runs under way, by run id. */
 export type Runs = Map<string, RunScope>
 
-export function runLogic(core: SessionCore, context: SystemContext, runs: Runs, compactions: Compactions) {
+export function runLogic(core: Rows & Work & Sources, context: SystemContext, runs: Runs, compactions: Compactions) {
   function runOf(runId: string): RunScope {
     const run = runs.get(runId)
     if (run === undefined) throw new Error(`run ${runId} is not under way`)

@@ -13,7 +13,7 @@ import {
   type ToolDefinition,
 } from '../../../ports/provider-adapter.js'
 import { hookRequest } from './chat-hooks.js'
-import type { SessionCore } from '../state/core.js'
+import type { Rows, Work, Sources } from '../state/core.js'
 import { wellFormed } from '../../../protocol/text/well-formed.js'
 import { conversationOf, leadMessages, summaryMessages } from '../history/conversation.js'
 import { acceptCall, makeGivenCalls, recordExecuted, recordResult, refuseLate, refuseMore } from './accepting.js'
@@ -39,7 +39,7 @@ const CONTINUE = 'Your last answer was cut off by the length limit. Continue exa
  * the conversation is to be compacted first. An open message of an attempt that is made anew is taken back.
  */
 export async function prepareStep(
-  core: SessionCore,
+  core: Rows & Work & Sources,
   context: SystemContext,
   run: RunScope,
   { step: number, wasCut, mayCompact }: { readonly step: number; readonly wasCut: boolean; readonly mayCompact: boolean },
@@ -73,7 +73,7 @@ export async function prepareStep(
 }
 
 /** What the message says of hooks that failed, which the log does as well. */
-function notesOf({ effects: { log } }: SessionCore, run: RunScope, failures: readonly HookFailure[]): HookFailure[] {
+function notesOf({ effects: { log } }: Rows, run: RunScope, failures: readonly HookFailure[]): HookFailure[] {
   for (const failure of failures) log.warn('a hook failed and was ignored', { sessionId: run.session.id, runId: run.runId, ...failure })
   // Of each hook of each plugin one before any second: a hook of all tools leaves room for others.
   const ofHook = new Map(failures.toReversed().map((failure) => [`${failure.pluginId} ${failure.hook}`, failure]))
@@ -83,7 +83,7 @@ function notesOf({ effects: { log } }: SessionCore, run: RunScope, failures: rea
 }
 
 function requestOf(
-  core: SessionCore,
+  core: Rows,
   context: SystemContext,
   run: RunScope,
   {

@@ -8,13 +8,13 @@
 import type { Session } from '../../../protocol/session/session.js'
 import type { InstructionFile } from '../../../ports/facades.js'
 import type { ModelMessage } from '../../../ports/provider-adapter.js'
-import type { SessionCore } from '../state/core.js'
+import type { Rows, Sources } from '../state/core.js'
 import type { World } from './world.js'
 import { type ContextSection, createPluginContext } from './plugin-context.js'
 
 const DAY = 86_400_000
 
-interface Sources {
+interface ContextSources {
   readonly config: { readonly generation: number }
   readonly environment: Readonly<Record<string, unknown>>
   readonly instructions: readonly { readonly path: string; readonly sha256: string }[]
@@ -24,8 +24,8 @@ interface Sources {
 }
 
 interface Epoch {
-  readonly baseline: Sources
-  readonly snapshot: Sources
+  readonly baseline: ContextSources
+  readonly snapshot: ContextSources
   readonly generation: number
   readonly baselineSeq: number
   readonly updated: number
@@ -41,7 +41,7 @@ export interface SystemContext {
 
 /** What a look at the sources found. */
 interface Seen {
-  readonly sources: Sources
+  readonly sources: ContextSources
   readonly files: readonly InstructionFile[]
   readonly sections: readonly ContextSection[]
 }
@@ -55,7 +55,7 @@ interface Awake {
 }
 
 export function createSystemContext(
-  core: Pick<SessionCore, 'effects' | 'resources' | 'projects' | 'journal' | 'store' | 'plugins'>,
+  core: Pick<Rows & Sources, 'effects' | 'resources' | 'projects' | 'journal' | 'store' | 'plugins'>,
 ): SystemContext {
   const { effects } = core
   const sectionsOf = createPluginContext(effects)
@@ -138,17 +138,17 @@ export function createSystemContext(
   }
 }
 
-function same(a: Sources, b: Sources): boolean {
+function same(a: ContextSources, b: ContextSources): boolean {
   return JSON.stringify(a) === JSON.stringify(b)
 }
 
 /** Whether the first system messages made of either have the same texts, but for the day (I2). */
-function saysTheSame(baseline: Sources, now: Sources): boolean {
-  const texts = ({ environment, instructions, services }: Sources) => JSON.stringify([environment, instructions, services])
+function saysTheSame(baseline: ContextSources, now: ContextSources): boolean {
+  const texts = ({ environment, instructions, services }: ContextSources) => JSON.stringify([environment, instructions, services])
   return texts(baseline) === texts(now)
 }
 
-function workspaceSection(sources: Sources, files: readonly InstructionFile[]): string {
+function workspaceSection(sources: ContextSources, files: readonly InstructionFile[]): string {
   const { directory, os, arch, shell, git } = sources.environment
   const role = [
     'You are a coding agent. You work on the files of one directory through tools, on behalf of a person who sees your text and every tool call.',

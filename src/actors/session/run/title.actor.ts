@@ -3,12 +3,12 @@ import { type AnyEventObject, fromCallback, fromPromise } from 'xstate'
 import { type TitleInput, titleMachine } from '../../../machines/session/title.machine.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { createTurns } from '../../../kernel/turns.js'
-import type { SessionCore } from '../state/core.js'
+import type { Rows, Sources } from '../state/core.js'
 import type { Runs } from './run.actor.js'
 import { makeTitle, type TitleRequest, titleText } from './title.js'
 
 /** One logic for every title: they share their turns. */
-export function titleLogic(core: SessionCore, runs: Runs) {
+export function titleLogic(core: Rows & Sources, runs: Runs) {
   const turns = createTurns(LIMITS.titles)
   /** What titles in the making are made of, by run: a run may be over and forgotten before its title has its turn. */
   const requests = new Map<string, TitleRequest>()

@@ -5,7 +5,7 @@ import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
 import type { Session } from '../../../protocol/session/session.js'
 import type { ResolvedModel } from '../../../ports/facades.js'
 import { wellFormed } from '../../../protocol/text/well-formed.js'
-import type { SessionCore } from '../state/core.js'
+import type { Rows, Sources } from '../state/core.js'
 import { hasDefaultTitle } from '../state/records.js'
 
 const INSTRUCTION =
@@ -31,7 +31,7 @@ export interface TitleRequest {
 }
 
 /** Asks the model for a title and records it; false = it has none to give, or somebody has changed the title meanwhile. */
-export async function makeTitle(core: SessionCore, request: TitleRequest, signal: AbortSignal): Promise<boolean> {
+export async function makeTitle(core: Rows & Sources, request: TitleRequest, signal: AbortSignal): Promise<boolean> {
   if (await isSwitchedOff(core, request.session.directory)) return false
   const answer = await askModel({ ...request, model: await titleModel(core, request) }, signal)
   signal.throwIfAborted()
@@ -40,14 +40,14 @@ export async function makeTitle(core: SessionCore, request: TitleRequest, signal
 }
 
 /** `agent.title.disable`, as peers spell it: no model is asked, and the conversation keeps the title it has. */
-async function isSwitchedOff({ configs }: SessionCore, directory: string): Promise<boolean> {
+async function isSwitchedOff({ configs }: Sources, directory: string): Promise<boolean> {
   const { agent } = await configs.load(directory)
   const title = isRecord(agent) ? agent['title'] : undefined
   return isRecord(title) && title['disable'] === true
 }
 
 /** Config `smallModel` where it can be used, else the model of the conversation. */
-async function titleModel({ providers }: SessionCore, { session, model }: TitleRequest): Promise<ResolvedModel> {
+async function titleModel({ providers }: Sources, { session, model }: TitleRequest): Promise<ResolvedModel> {
   const small = await providers.smallModel(session.directory, session.workspaceId)
   return small === undefined ? model : providers.resolve(session.directory, small, session.workspaceId)
 }
@@ -75,7 +75,7 @@ async function askModel({ session, model, text }: TitleRequest, signal: AbortSig
   return answer
 }
 
-function recordTitle(core: SessionCore, session: Session, title: string): boolean {
+function recordTitle(core: Rows, session: Session, title: string): boolean {
   const current = core.store.sessions.get(session.id)
   if (current === undefined || current.title !== session.title) return false
   const next: Session = { ...current, title }

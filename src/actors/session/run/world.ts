@@ -12,7 +12,7 @@ import type { ConfigDocument } from '../../../protocol/resource/config.js'
 import type { AgentView } from '../../../ports/facades.js'
 import type { RegistryView } from '../../../ports/view.js'
 import { compactionPolicy } from '../compaction/compaction-policy.js'
-import { type SessionCore, sessionOrThrow } from '../state/core.js'
+import { sessionOrThrow, type Rows, type Sources } from '../state/core.js'
 import { agentOf } from '../state/plan-mode.js'
 import type { Project } from '../state/project.js'
 import { knownAgent } from '../state/records.js'
@@ -35,10 +35,10 @@ export interface World extends Rules, Answering {
   readonly policy: CompactionPolicy
 }
 
-type Sources = Pick<SessionCore, 'store' | 'effects' | 'configs' | 'projects' | 'plugins' | 'resources'>
+type Around = Pick<Rows & Sources, 'store' | 'effects' | 'configs' | 'projects' | 'plugins' | 'resources'>
 
 /** Once for each step, when it is prepared; `before`: of the step before. */
-export async function takeWorld(core: Sources, run: ClaimedRun, before: World | undefined, signal: AbortSignal): Promise<World> {
+export async function takeWorld(core: Around, run: ClaimedRun, before: World | undefined, signal: AbortSignal): Promise<World> {
   const { directory, id } = run.session
   // Whatever else is read of the configuration is at least as new as what is kept of it: a change in between is noticed.
   const [configuration, project] = await Promise.all([core.configs.load(directory), core.projects.identify(directory)])
@@ -57,7 +57,7 @@ export async function takeWorld(core: Sources, run: ClaimedRun, before: World | 
 }
 
 /** The world of a run that nobody can answer: nothing is asked, called or compacted in it. */
-export async function takeBareWorld(core: Sources, run: ClaimedRun): Promise<World> {
+export async function takeBareWorld(core: Around, run: ClaimedRun): Promise<World> {
   const { directory, id } = run.session
   const { target } = run.answering
   const configuration = {}
@@ -76,7 +76,7 @@ export async function takeBareWorld(core: Sources, run: ClaimedRun): Promise<Wor
  * Who answers the step that follows: a session that began to plan, or ended it, is answered by the agent for that, unless the prompt
  * names one. What the configuration says of the agent now counts; one that is no longer there goes on as it was.
  */
-async function answeringNow(core: Sources, run: ClaimedRun, { target, isPlanning }: Answering): Promise<Answering> {
+async function answeringNow(core: Around, run: ClaimedRun, { target, isPlanning }: Answering): Promise<Answering> {
   const { prompt } = run
   const session = sessionOrThrow(core, run.session.id)
   const { directory } = session
@@ -90,7 +90,7 @@ async function answeringNow(core: Sources, run: ClaimedRun, { target, isPlanning
   return { target: { ...target, agent }, isPlanning: plansNow }
 }
 
-function agentNow({ resources }: Pick<Sources, 'resources'>, directory: string, agent: AgentView): Promise<AgentView> {
+function agentNow({ resources }: Pick<Around, 'resources'>, directory: string, agent: AgentView): Promise<AgentView> {
   return resources.agent(directory, agent.record.name).catch(() => agent)
 }
 
@@ -102,7 +102,11 @@ function isBypassed(configuration: ConfigDocument): boolean {
 const narrowed = new WeakMap<World, { readonly configuration: ConfigDocument; readonly rules: Rules }>()
 
 /** The rules of a world, or less (I2). */
-export async function rulesNow(core: Pick<SessionCore, 'configs' | 'resources' | 'store'>, run: ClaimedRun, world: World): Promise<Rules> {
+export async function rulesNow(
+  core: Pick<Rows & Sources, 'configs' | 'resources' | 'store'>,
+  run: ClaimedRun,
+  world: World,
+): Promise<Rules> {
   const { directory } = run.session
   if (core.configs.latest(directory) === world.configuration) return world
   const configuration = await core.configs.load(directory)

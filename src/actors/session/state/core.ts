@@ -1,4 +1,4 @@
-/** What the parts of the session system share. Assembled once by `sessions.ts`. */
+/** What the parts of the session system share, in three records; a function takes the ones it needs. Put together once by the assembly. */
 import { SvcError } from '../../../protocol/errors.js'
 import type { Message } from '../../../protocol/message/message.js'
 import type { Session } from '../../../protocol/session/session.js'
@@ -37,45 +37,54 @@ export interface Restores {
   recover(): Promise<void>
 }
 
-export interface SessionCore {
-  readonly effects: Effects
+/** What is stored, and how a change of it is committed and told. */
+export interface Rows {
   readonly store: Store
   readonly journal: Journal
+  readonly effects: Effects
   readonly families: Families
   readonly owners: Owners
   readonly live: Live
+  readonly transcripts: Transcripts
+}
+
+/** What sessions do and wait for. */
+export interface Work {
   readonly statuses: Statuses
   readonly executions: Executions
   readonly outstanding: Outstanding
   readonly sequels: Sequels
   readonly interactions: InteractionBroker
-  readonly transcripts: Transcripts
-  readonly sizes: Sizes
   readonly restores: Restores
-  readonly projects: Projects
-  readonly resources: Resources
+  readonly sizes: Sizes
+  readonly callNames: CallNames
+}
+
+/** What there is around sessions: what is configured, offered and kept outside of them. */
+export interface Sources {
   readonly configs: Configs & Pick<ConfigFacade, 'latest'>
+  readonly resources: Resources
   readonly providers: Providers
   /** Registered workspaces. */
   readonly managed: Pick<WorkspaceRegistry, 'all'>
   readonly plugins: WorkspacePlugins
   /** Resolves once plugins were told of what is committed by now. */
   pluginsHeard(): Promise<void>
+  readonly projects: Projects
   readonly outputs: ManagedOutputs
-  readonly callNames: CallNames
   readonly artifacts: Pick<ArtifactFiles, 'list' | 'content' | 'incoming'>
   /** Server version, recorded on sessions. */
   readonly version: string
 }
 
 /** The session, or `resource.not_found`. */
-export function sessionOrThrow(core: Pick<SessionCore, 'store'>, id: string): Session {
+export function sessionOrThrow(core: Pick<Rows, 'store'>, id: string): Session {
   const session = core.store.sessions.get(id)
   if (session === undefined) throw new SvcError('resource.not_found', `There is no session "${id}".`, { sessionId: id })
   return session
 }
 
 /** The root of a session's family; a session that was just deleted is its own. */
-export function rootOf(core: Pick<SessionCore, 'families'>, sessionId: string): string {
+export function rootOf(core: Pick<Rows, 'families'>, sessionId: string): string {
   return core.families.rootOf(sessionId) ?? sessionId
 }

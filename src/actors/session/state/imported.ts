@@ -7,7 +7,7 @@
 import type { Caller } from '../../../protocol/caller.js'
 import type { Session } from '../../../protocol/session/session.js'
 import type { Change } from '../../events/journal.js'
-import { type SessionCore, sessionOrThrow } from './core.js'
+import { sessionOrThrow, type Rows } from './core.js'
 
 const DEEPEST = 16
 
@@ -15,7 +15,7 @@ const DEEPEST = 16
 export const UNPROMPTED = 'the conversation came with a bundle, and nobody has prompted it here yet'
 
 /** The session and those that delegated to it, nearest first; nothing for one that is gone. */
-export function* withDelegators({ store }: Pick<SessionCore, 'store'>, sessionId: string): Generator<Session> {
+export function* withDelegators({ store }: Pick<Rows, 'store'>, sessionId: string): Generator<Session> {
   let id: string | undefined = sessionId
   for (let depth = 0; id !== undefined && depth < DEEPEST; depth++) {
     const session = store.sessions.get(id)
@@ -26,13 +26,13 @@ export function* withDelegators({ store }: Pick<SessionCore, 'store'>, sessionId
 }
 
 /** I1. */
-export function isUnprompted(core: Pick<SessionCore, 'store'>, sessionId: string): boolean {
+export function isUnprompted(core: Pick<Rows, 'store'>, sessionId: string): boolean {
   for (const session of withDelegators(core, sessionId)) if (session['imported'] === true) return true
   return false
 }
 
 /** Somebody has prompted the session, or released a prompt of it; joins the commit of that. */
-export function notePrompted(core: Pick<SessionCore, 'store'>, tx: Change, caller: Caller, sessionId: string): void {
+export function notePrompted(core: Pick<Rows, 'store'>, tx: Change, caller: Caller, sessionId: string): void {
   if (caller.isAutomatic === true) return // I2
   const { imported, ...session } = sessionOrThrow(core, sessionId)
   if (imported === undefined) return

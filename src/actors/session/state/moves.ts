@@ -7,7 +7,7 @@
  */
 import type { Session } from '../../../protocol/session/session.js'
 import type { Change } from '../../events/journal.js'
-import { type SessionCore, sessionOrThrow } from './core.js'
+import { sessionOrThrow, type Rows, type Sources } from './core.js'
 import { noteOnSession } from './session-notes.js'
 
 export interface WantedMove {
@@ -18,7 +18,7 @@ export interface WantedMove {
 }
 
 /** Notes a move for the end of the run under way, in place of one noted before. Throws `resource.not_found`, and when `signal` aborts, with nothing noted. */
-export async function noteMove(core: SessionCore, sessionId: string, wanted: WantedMove, signal: AbortSignal): Promise<void> {
+export async function noteMove(core: Rows & Sources, sessionId: string, wanted: WantedMove, signal: AbortSignal): Promise<void> {
   const { projectId, path } = await core.projects.identify(wanted.directory)
   signal.throwIfAborted()
   const { directory } = sessionOrThrow(core, sessionId)
@@ -27,11 +27,7 @@ export async function noteMove(core: SessionCore, sessionId: string, wanted: Wan
 }
 
 /** Does the move that was noted, if any, in the commit that ends the run; answers the session as it is then. */
-export function doMove(
-  { store, owners, effects }: Pick<SessionCore, 'store' | 'owners' | 'effects'>,
-  tx: Change,
-  session: Session,
-): Session {
+export function doMove({ store, owners, effects }: Pick<Rows, 'store' | 'owners' | 'effects'>, tx: Change, session: Session): Session {
   const { pendingMove, path: _path, ...unmoved } = session
   if (pendingMove === undefined) return session
   const { directory, projectId, path, switchWorkspace } = pendingMove

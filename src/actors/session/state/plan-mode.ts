@@ -1,13 +1,13 @@
 /** Plan mode: a state of the session; its runs are those of the agent that plans (sessions-events §2.2, §10.1). */
 import { SvcError } from '../../../protocol/errors.js'
 import type { Session } from '../../../protocol/session/session.js'
-import { type SessionCore, sessionOrThrow } from './core.js'
+import { sessionOrThrow, type Rows, type Sources } from './core.js'
 
 const PLANNER = 'plan'
 
 /** False = nothing changed. */
 export function setPlanMode(
-  { store, journal, effects }: Pick<SessionCore, 'store' | 'journal' | 'effects'>,
+  { store, journal, effects }: Pick<Rows, 'store' | 'journal' | 'effects'>,
   sessionId: string,
   isOn: boolean,
 ): boolean {
@@ -27,10 +27,7 @@ export function setPlanMode(
 }
 
 /** The agent of a prompt that names none; that of the session when the configuration leaves no agent to plan. */
-export async function agentOf(
-  { resources }: Pick<SessionCore, 'resources'>,
-  { mode, agent, directory }: Session,
-): Promise<string | undefined> {
+export async function agentOf({ resources }: Pick<Sources, 'resources'>, { mode, agent, directory }: Session): Promise<string | undefined> {
   if (mode === undefined) return agent
   try {
     await resources.agent(directory, PLANNER)

@@ -1,9 +1,9 @@
 /** When nothing of a session goes on: neither a run, nor what waits, nor the work it has besides. */
-import type { SessionCore } from './core.js'
+import type { Work as Working } from './core.js'
 import type { Work } from '../../../ports/doors.js'
 import type { Outstanding } from './outstanding.js'
 
-type Watched = Pick<SessionCore, 'statuses' | 'outstanding'>
+type Watched = Pick<Working, 'statuses' | 'outstanding'>
 
 /** Work of the kind counts; without one, all work does. */
 export function isQuiet({ statuses, outstanding }: Watched, sessionId: string, kind?: Work['kind']): boolean {

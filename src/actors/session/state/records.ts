@@ -5,7 +5,7 @@ import type { ModelRef } from '../../../protocol/message/message.js'
 import type { CatalogActivity, CreateSessionRequest, Session, UpdateSessionRequest } from '../../../protocol/session/session.js'
 import type { RawJson, SessionListQuery } from '../../../ports/facades.js'
 import type { Change } from '../../events/journal.js'
-import { rootOf, type SessionCore, sessionOrThrow } from './core.js'
+import { rootOf, sessionOrThrow, type Rows, type Work, type Sources } from './core.js'
 import { slugOf } from './slug.js'
 
 const DEFAULT_PAGE = 100
@@ -25,7 +25,7 @@ export interface CreateOptions {
 
 /** Creates a session in a canonical directory; emits `session.created`. It survives a loss of power with what is synced next. */
 export async function createSession(
-  core: SessionCore,
+  core: Rows & Sources,
   caller: Caller,
   directory: string,
   request: CreateSessionRequest,
@@ -79,7 +79,7 @@ export async function createSession(
 
 /** The id of a registered workspace, the directory itself, or what the parent says. */
 async function refuseUnknownWorkspace(
-  { managed, store }: SessionCore,
+  { managed, store }: Rows & Sources,
   caller: Caller,
   directory: string,
   { workspaceId, parentId }: CreateSessionRequest,
@@ -90,13 +90,13 @@ async function refuseUnknownWorkspace(
   if (!isKnown) throw new SvcError('request.unprocessable', `There is no workspace "${workspaceId}".`, { workspaceId })
 }
 
-async function agentName(core: SessionCore, directory: string, name: string | undefined): Promise<string> {
+async function agentName(core: Sources, directory: string, name: string | undefined): Promise<string> {
   if (name === undefined) return (await core.resources.defaultAgent(directory)).record.name
   return (await knownAgent(core, directory, name)).record.name
 }
 
 /** An agent by name; an unknown one is the caller's mistake, not a missing resource. */
-export async function knownAgent(core: Pick<SessionCore, 'resources'>, directory: string, name: string) {
+export async function knownAgent(core: Pick<Sources, 'resources'>, directory: string, name: string) {
   try {
     return await core.resources.agent(directory, name)
   } catch (error) {
@@ -106,7 +106,7 @@ export async function knownAgent(core: Pick<SessionCore, 'resources'>, directory
   }
 }
 
-async function configuredModel(core: SessionCore, directory: string): Promise<ModelRef | undefined> {
+async function configuredModel(core: Sources, directory: string): Promise<ModelRef | undefined> {
   const config = await core.configs.load(directory)
   const text = config['model']
   if (typeof text !== 'string' || !text.includes('/')) return undefined
@@ -116,7 +116,7 @@ async function configuredModel(core: SessionCore, directory: string): Promise<Mo
 }
 
 /** A page of sessions as JSON text, newest first, each with its `catalogActivity`. */
-export function listSessions(core: SessionCore, caller: Caller, query: SessionListQuery): RawJson {
+export function listSessions(core: Rows & Work, caller: Caller, query: SessionListQuery): RawJson {
   const limit = query.limit ?? DEFAULT_PAGE
   const rootsOnly = query.roots === 'true' || query.roots === '1'
   const rows = core.store.sessions.list({
@@ -148,7 +148,7 @@ function parseCursor(cursor: string): { updated: number; id: string } {
 
 /** Activity of any root, from what is in memory: permission > running > background > idle (http-contract CatalogActivity). */
 export function familyActivities(
-  core: Pick<SessionCore, 'families' | 'statuses' | 'interactions' | 'outstanding'>,
+  core: Pick<Rows & Work, 'families' | 'statuses' | 'interactions' | 'outstanding'>,
 ): (rootId: string) => CatalogActivity {
   const asking = new Set([...core.interactions.waitingSessions()].map((id) => rootOf(core, id)))
   const running = new Set([...core.statuses.all().keys()].map((id) => rootOf(core, id)))
@@ -159,7 +159,7 @@ export function familyActivities(
 
 /** As `familyActivities`, of one root: looks at its family and at no other. */
 export function familyActivity(
-  { families, statuses, interactions, outstanding }: Pick<SessionCore, 'families' | 'statuses' | 'interactions' | 'outstanding'>,
+  { families, statuses, interactions, outstanding }: Pick<Rows & Work, 'families' | 'statuses' | 'interactions' | 'outstanding'>,
   rootId: string,
 ): CatalogActivity {
   const members = families.members(rootId)
@@ -170,7 +170,7 @@ export function familyActivity(
 
 /** Changes a session; `directoryAt` resolves a new directory, which may be relative to that of the session (sessions-events §2.3). */
 export async function updateSession(
-  core: SessionCore,
+  core: Rows & Work & Sources,
   id: string,
   request: UpdateSessionRequest,
   directoryAt: (path: string, base: string) => Promise<string>,
@@ -213,7 +213,7 @@ function unquoted(path: string): string {
   return path.trim().replace(/^(['"])(.*)\1$/, '$2')
 }
 
-export function pinSession(core: SessionCore, id: string, pinned: boolean | undefined): Session {
+export function pinSession(core: Rows, id: string, pinned: boolean | undefined): Session {
   const { pinned: before, ...session } = sessionOrThrow(core, id)
   const wanted = pinned ?? before !== true
   const next: Session = {
@@ -229,7 +229,7 @@ export function pinSession(core: SessionCore, id: string, pinned: boolean | unde
 }
 
 /** Deletes a session and its descendants, children first, each with its event; nothing of them may be running. Answers who they were. */
-export function deleteFamily(core: SessionCore, id: string): readonly string[] {
+export function deleteFamily(core: Rows & Work, id: string): readonly string[] {
   sessionOrThrow(core, id)
   return core.journal.commit('power', (tx) => {
     const members = core.store.sessions.family(id).toReversed()

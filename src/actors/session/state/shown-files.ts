@@ -7,14 +7,14 @@ import { LIMITS } from '../../../protocol/limits.js'
 import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
 import type { ShownFile } from '../../../store/contents.js'
 import type { ToolResult } from '../../../ports/plugin.js'
-import type { SessionCore } from './core.js'
+import type { Rows } from './core.js'
 
 const { keptApart, keptApartOfMany, pieceOfContent } = LIMITS.store
 /** Text that JSON shows as it is. */
 const PLAIN = /^[A-Za-z0-9+/=]*$/
 const DATA = /^data:[\w.+/-]{1,100};base64,/
 
-type Core = Pick<SessionCore, 'store' | 'effects'>
+type Core = Pick<Rows, 'store' | 'effects'>
 
 /** The result with its large files stored for the session; others stay as they are. Throws `store.unavailable` when the disk fails. */
 export async function keepContents(core: Core, sessionId: string, result: ToolResult): Promise<ToolResult> {

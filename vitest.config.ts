@@ -65,6 +65,7 @@ export default defineConfig({
           name: 'program',
           include: isWhole ? [...PROGRAM, CONFORMANCE] : PROGRAM,
           globalSetup: ['scripts/build-for-tests.mjs'],
+          isolate: false,
         },
       },
       ...(process.env['SVC_TEST_NODES'] === undefined ? [] : [nodes]),

@@ -40,7 +40,7 @@ class ProgramFirst extends BaseSequencer {
 export default defineConfig({
   define: { SVC_VERSION: JSON.stringify(version) },
   test: {
-    setupFiles: ['test/no-warnings.ts'],
+    setupFiles: ['test/no-warnings.ts', 'test/costs.ts'],
     // Only what hangs ends by these: a machine may be busy.
     testTimeout: 3 * PATIENCE,
     hookTimeout: 3 * PATIENCE,
@@ -65,6 +65,7 @@ export default defineConfig({
           name: 'program',
           include: isWhole ? [...PROGRAM, CONFORMANCE] : PROGRAM,
           globalSetup: ['scripts/build-for-tests.mjs'],
+          isolate: false,
         },
       },
       ...(process.env['SVC_TEST_NODES'] === undefined ? [] : [nodes]),

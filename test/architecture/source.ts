@@ -33,8 +33,18 @@ export function sources(): readonly SourceFile[] {
   return all
 }
 
+/** Many rules read the same texts. */
+function remembered<T>(read: (text: string) => T): (text: string) => T {
+  const known = new Map<string, T>()
+  return (text) => {
+    const found = known.get(text) ?? read(text)
+    known.set(text, found)
+    return found
+  }
+}
+
 /** Every import and re-export of a file. */
-export function importsOf(text: string): Import[] {
+export const importsOf = remembered((text): readonly Import[] => {
   const code = withoutComments(text)
   const found: Import[] = []
   for (const [, typeWord, clause = '', , specifier = ''] of code.matchAll(STATIC)) {
@@ -45,7 +55,7 @@ export function importsOf(text: string): Import[] {
   for (const [, , specifier = ''] of code.matchAll(BARE)) found.push({ specifier, typeOnly: false, values: [] })
   for (const [, , specifier = ''] of code.matchAll(DYNAMIC)) found.push({ specifier, typeOnly: false, values: [] })
   return found
-}
+})
 
 /** The files of the tree a file imports. */
 export function neighbours(path: string, text: string): string[] {
@@ -72,9 +82,7 @@ function valueNames(clause: string): string[] {
 }
 
 /** The code with comments blanked; texts stay. Line numbers stay. */
-function withoutComments(text: string): string {
-  return scan(text, (kind, piece) => (kind === 'comment' ? blank(piece) : piece))
-}
+const withoutComments = remembered((text) => scan(text, (kind, piece) => (kind === 'comment' ? blank(piece) : piece)))
 
 /** The flags of every regular expression that stands in the code, or that the code makes with flags that stand there. */
 export function expressionFlags(text: string): string[] {
@@ -88,15 +96,15 @@ export function expressionFlags(text: string): string[] {
 }
 
 /** The code with comments, texts and regular expressions blanked. */
-export function codeOnly(text: string): string {
-  return scan(text, (kind, piece) => (kind === 'code' ? piece : blank(piece)))
-}
+export const codeOnly = remembered((text) => scan(text, (kind, piece) => (kind === 'code' ? piece : blank(piece))))
 
 type Kind = 'code' | 'comment' | 'text'
 
 // A comment, a quoted text, or a regular expression where an operand may stand.
 const TOKEN =
   /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|(?<=(?:[=(,:;!&|?{}[\n>+]|\b(?:return|case|typeof))\s*)\/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/[a-z]*/y
+// What begins none of these, and opens and closes nothing.
+const PLAIN = /[^'"`/{}]+/y
 // Template text up to its end or its next substitution.
 const TEMPLATE = /(?:\\[\s\S]|\$(?!\{)|[^`\\$])*(?:`|\$\{)/y
 
@@ -121,7 +129,7 @@ function scan(text: string, keep: (kind: Kind, piece: string) => string): string
   }
 
   while (at < text.length) {
-    if (take('text', TOKEN) !== undefined) continue
+    if ((take('code', PLAIN) ?? take('text', TOKEN)) !== undefined) continue
     const character = text.charAt(at++)
     const depth = depths.at(-1)
     out += keep('code', character)

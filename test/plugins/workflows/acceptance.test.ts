@@ -36,7 +36,7 @@ describe('a file of a checkout', () => {
     expect(diagnostics).toMatchObject([
       { code: 'acceptance-required', sourcePath: join(flows.directory, FILE), message: expect.stringContaining('svc workflow accept one') },
     ])
-    await flows.pass(24 * 3_600_000)
+    await flows.pass(3 * 3_600_000)
     expect(flows.updates()).toEqual([])
     await expect(flows.run('one')).rejects.toMatchObject({ code: 'request.forbidden', details: { reason: 'acceptance-required' } })
     expect(sessions(flows)).toEqual([])

@@ -112,7 +112,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
   )
   const { runtime, inspector, management } = wireFacades(
     { effects, store, version, inspect, inspectPayloads },
-    { happening, extending, providing, core, system, sessions },
+    { happening, extending, providing, core, system, sessions, artifacts },
   )
   const stopping = new AbortController()
   return {

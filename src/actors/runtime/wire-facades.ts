@@ -32,14 +32,15 @@ interface Wired {
   readonly core: SessionCore
   readonly system: Awaited<ReturnType<typeof createSystem>>
   readonly sessions: ReturnType<typeof createSessions>
+  readonly artifacts: Runtime['artifacts']
 }
 
 export function wireFacades({ effects, store, version, inspect, inspectPayloads }: FacadeWiring, wired: Wired) {
-  const { core, system, sessions } = wired
+  const { core, system, sessions, artifacts } = wired
   const { actors, bus, journal, families, owners, executions, subscriptions, stream } = wired.happening
   const { configs, resources, plugins: serving } = wired.extending
   const { registered, providers, signIns, connections } = wired.providing
-  const { interactions, artifacts, transcripts } = core
+  const { interactions, transcripts } = core
   const sides = createSideStreams({
     store,
     bus,

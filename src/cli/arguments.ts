@@ -26,6 +26,7 @@ import { pageOf, readLine } from './line/read-line.js'
 import { readCleanup, readLogs, readUsage } from './upkeep-arguments.js'
 import type { UsageOptions } from './commands/usage/usage-page.js'
 import { readWorkflowArguments, type WorkflowOptions } from './commands/workflow/workflow-arguments.js'
+import { messageOf } from '../protocol/message-of.js'
 
 export type Command =
   | { readonly name: 'serve'; readonly options: ServeOptions }
@@ -76,7 +77,7 @@ export function readArguments(typed: readonly string[]): Command {
     if ((end < 0 ? rest : rest.slice(0, end)).some((arg) => arg === '--help' || arg === '-h')) return { name: 'help', topic }
     return readCommand(first, rest)
   } catch (error) {
-    return { name: 'usage', problem: error instanceof Error ? error.message : String(error), topic }
+    return { name: 'usage', problem: messageOf(error), topic }
   }
 }
 

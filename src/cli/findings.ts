@@ -1,5 +1,6 @@
 /** What a check found, and how it is shown. */
 import { printable } from '../protocol/text/visible-text.js'
+import { messageOf } from '../protocol/message-of.js'
 
 export interface Finding {
   readonly level: 'ok' | 'warning' | 'error'
@@ -28,8 +29,4 @@ export async function finding(
   } catch (error) {
     return { level, check, detail: messageOf(error).split('\n')[0] ?? '' }
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -25,6 +25,6 @@ export function reached<Logic extends AnyStateMachine>(
   })
 }
 
-function isActive(ref: { getSnapshot(): Snapshot<unknown> }): boolean {
+export function isActive(ref: { getSnapshot(): Snapshot<unknown> }): boolean {
   return ref.getSnapshot().status === 'active'
 }

@@ -1,3 +1,8 @@
+/** The order of texts by their UTF-16 units: the same everywhere, whatever language a machine speaks. */
+export function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
 /** How many items are sorted at once. */
 const RUN = 2048
 

@@ -5,8 +5,9 @@
  * I2 Once draining nothing is started; `drain` resolves when every actor has ended.
  * I3 `onEnded` is told of every actor once, when its key has no actor any more.
  */
-import type { Actor, AnyStateMachine, EventFrom, InspectionEvent, Snapshot, SnapshotFrom } from 'xstate'
+import type { Actor, AnyStateMachine, EventFrom, InspectionEvent, SnapshotFrom } from 'xstate'
 import type { Timers } from './alarm.js'
+import { isActive, reached } from './reached.js'
 import type { ActorRegistry } from './roots.js'
 
 export interface Supervised<Logic extends AnyStateMachine> {
@@ -92,7 +93,10 @@ export function supervise<Logic extends AnyStateMachine>(how: Supervision<Logic>
       ref.send(event)
       return true
     },
-    until: (key, isSo) => until(actors.get(key), isSo),
+    async until(key, isSo) {
+      const ref = actors.get(key)
+      if (ref !== undefined) await reached(ref, isSo)
+    },
     drain(tell) {
       isDraining = true
       for (const ref of actors.values()) tell(ref)
@@ -110,26 +114,4 @@ export function supervise<Logic extends AnyStateMachine>(how: Supervision<Logic>
       return actors.size
     },
   }
-}
-
-function until<Logic extends AnyStateMachine>(
-  ref: Actor<Logic> | undefined,
-  isSo: (snapshot: SnapshotFrom<Logic>) => boolean = () => false,
-): Promise<void> {
-  if (ref === undefined || !isActive(ref) || isSo(ref.getSnapshot())) return Promise.resolve()
-  return new Promise((resolve) => {
-    const subscription = ref.subscribe({
-      next(snapshot) {
-        if (!isSo(snapshot)) return
-        subscription.unsubscribe()
-        resolve()
-      },
-      complete: resolve,
-      error: () => resolve(),
-    })
-  })
-}
-
-function isActive(ref: { getSnapshot(): Snapshot<unknown> }): boolean {
-  return ref.getSnapshot().status === 'active'
 }

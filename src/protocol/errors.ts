@@ -4,6 +4,7 @@
  */
 import { cut } from '../kernel/cut.js'
 import * as z from 'zod'
+import { messageOf } from './message-of.js'
 
 interface ErrorKind {
   readonly status: 400 | 401 | 403 | 404 | 409 | 415 | 422 | 429 | 500 | 501
@@ -124,6 +125,6 @@ function bounded(details: Readonly<Record<string, unknown>>): Record<string, unk
 /** Any thrown value as a `Failure`, keeping its text (for logs, parts and statuses, not for HTTP). */
 export function toFailure(error: unknown): Failure {
   if (error instanceof SvcError) return { code: error.code, message: error.message, retryable: ERRORS[error.code].retryable }
-  const message = error instanceof Error ? error.message : String(error)
+  const message = messageOf(error)
   return { code: 'server.internal', message, retryable: false }
 }

@@ -24,6 +24,22 @@ interface PageRow extends JsonRow {
   readonly id: string
 }
 
+interface UsageRow {
+  readonly cost: number
+  readonly input: number
+  readonly output: number
+  readonly reasoning: number
+  readonly cacheRead: number
+  readonly cacheWrite: number
+}
+
+/** Of sessions. */
+const USAGE = `
+    select coalesce(sum(info ->> '$.cost'), 0) as cost, coalesce(sum(info ->> '$.tokens.input'), 0) as input,
+      coalesce(sum(info ->> '$.tokens.output'), 0) as output, coalesce(sum(info ->> '$.tokens.reasoning'), 0) as reasoning,
+      coalesce(sum(info ->> '$.tokens.cache.read'), 0) as cacheRead, coalesce(sum(info ->> '$.tokens.cache.write'), 0) as cacheWrite
+    from messages where session_id in (select value from json_each(?)) and info ->> '$.role' = 'assistant'`
+
 export function createMessageTable(connection: Connection, contents: Contents): MessageTable {
   const insert = connection.query<[{ id: string; sessionId: string; open: 0 | 1; info: string }]>(`
     insert into messages (id, session_id, position, open, info)
@@ -55,15 +71,7 @@ export function createMessageTable(connection: Connection, contents: Contents): 
     'select id, session_id as sessionId from messages where open = 1 order by session_id, position',
   )
 
-  const usage = connection.query<
-    [string],
-    { cost: number; input: number; output: number; reasoning: number; cacheRead: number; cacheWrite: number }
-  >(`
-    select coalesce(sum(info ->> '$.cost'), 0) as cost, coalesce(sum(info ->> '$.tokens.input'), 0) as input,
-      coalesce(sum(info ->> '$.tokens.output'), 0) as output, coalesce(sum(info ->> '$.tokens.reasoning'), 0) as reasoning,
-      coalesce(sum(info ->> '$.tokens.cache.read'), 0) as cacheRead, coalesce(sum(info ->> '$.tokens.cache.write'), 0) as cacheWrite
-    from messages where session_id in (select value from json_each(?)) and info ->> '$.role' = 'assistant'`)
-
+  const usage = connection.query<[string], UsageRow>(USAGE)
   const output = connection.query<[string, string, string], { found: 1 }>(`
     select 1 as found from messages join parts on message_key = messages.key
     where session_id = ? and messages.undone = 0 and parts.undone = 0 and instr(json, ?) > 0

@@ -47,32 +47,10 @@ export function createArtifacts({ effects, store, directory }: ArtifactsOptions)
     if (artifact === undefined) throw new SvcError('resource.not_found', 'There is no such artifact.', { artifactId: id })
     return artifact
   }
-  const checkSession = (caller: Caller, sessionId: string | undefined): void => {
-    if (sessionId === undefined) return
-    const session = store.sessions.get(sessionId)
-    if (session === undefined) throw new SvcError('resource.not_found', 'There is no such session.', { sessionId })
-    if ((session.svcTenantId ?? LOCAL_TENANT) !== caller.tenantId) throw new SvcError('auth.session_forbidden', undefined, { sessionId })
-    if (!mayUseDirectory(caller, session.directory)) throw new SvcError('auth.directory_forbidden', undefined, { sessionId })
-  }
-
-  const receive = async (folder: string, id: string, bytes: ArtifactUpload['bytes']): Promise<Received> => {
-    const partial = `${folder}/${id}${PARTIAL}`
-    const sink = await files.createFile(partial)
-    try {
-      const received = await copy(bytes, sink)
-      await sink.close()
-      await files.rename(partial, `${folder}/${id}`)
-      return received
-    } catch (error) {
-      await sink.discard().catch(() => undefined)
-      throw error
-    }
-  }
-
   const commit = async (caller: Caller, artifact: Artifact, path: string): Promise<void> => {
     try {
       store.transact('power', () => {
-        checkSession(caller, artifact.sessionId)
+        checkSession(store, caller, artifact.sessionId)
         store.artifacts.insert(artifact, caller.tenantId)
       })
     } catch (error) {
@@ -86,13 +64,13 @@ export function createArtifacts({ effects, store, directory }: ArtifactsOptions)
     get: find,
 
     async create(caller, upload) {
-      checkSession(caller, upload.sessionId)
+      checkSession(store, caller, upload.sessionId)
       const id = ids.next('art')
       const folder = folderOf(caller.tenantId)
       uploading.add(id)
       try {
         await files.makeDirectory(folder, { mode: 0o700 })
-        const { size, sha256 } = await receive(folder, id, upload.bytes)
+        const { size, sha256 } = await receive(files, { folder, id }, upload.bytes)
         const artifact: Artifact = {
           id,
           filename: safeFilename(upload.filename),
@@ -147,6 +125,33 @@ export function createArtifacts({ effects, store, directory }: ArtifactsOptions)
       }
       return removed
     },
+  }
+}
+
+/** Throws when the caller may not use the session. */
+function checkSession(store: Pick<Store, 'sessions'>, caller: Caller, sessionId: string | undefined): void {
+  if (sessionId === undefined) return
+  const session = store.sessions.get(sessionId)
+  if (session === undefined) throw new SvcError('resource.not_found', 'There is no such session.', { sessionId })
+  if ((session.svcTenantId ?? LOCAL_TENANT) !== caller.tenantId) throw new SvcError('auth.session_forbidden', undefined, { sessionId })
+  if (!mayUseDirectory(caller, session.directory)) throw new SvcError('auth.directory_forbidden', undefined, { sessionId })
+}
+
+async function receive(
+  files: Effects['files'],
+  { folder, id }: { readonly folder: string; readonly id: string },
+  bytes: ArtifactUpload['bytes'],
+): Promise<Received> {
+  const partial = `${folder}/${id}${PARTIAL}`
+  const sink = await files.createFile(partial)
+  try {
+    const received = await copy(bytes, sink)
+    await sink.close()
+    await files.rename(partial, `${folder}/${id}`)
+    return received
+  } catch (error) {
+    await sink.discard().catch(() => undefined)
+    throw error
   }
 }
 

@@ -62,7 +62,8 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
   const sequence = createSequence(store)
   const { stamp, baseline } = createStamps(effects, sequence)
   const syncs = createSyncs(store)
-  let isOpen = false
+  /** What the change that is under way has told. */
+  let open: BusRecord[] | undefined
 
   function keep(draft: Draft): BusRecord {
     const record = stamp(draft, true)
@@ -73,11 +74,11 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
 
   return {
     commit(durability, change) {
-      if (isOpen) throw new Error('commits do not nest: pass the change on instead')
+      if (open !== undefined) throw new Error('commits do not nest: pass the change on instead')
       const records: BusRecord[] = []
       const afterwards: (() => void)[] = []
       sequence.prepare()
-      isOpen = true
+      open = records
       try {
         const result = store.transact(durability, () =>
           change(
@@ -87,7 +88,7 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
             ),
           ),
         )
-        isOpen = false
+        open = undefined
         syncs.committed(durability)
         try {
           for (const run of afterwards) run()
@@ -96,12 +97,12 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
         }
         return result
       } finally {
-        isOpen = false
+        open = undefined
       }
     },
     synced: syncs.synced,
     publish(type, data) {
-      if (isOpen) throw new Error('transient events are published outside commits')
+      if (open !== undefined) throw new Error('transient events are published outside commits')
       if (!TRANSIENT_EVENTS.has(type)) throw new Error(`"${type}" is durable and needs a commit`)
       bus.publish(stamp(ownDraft(type, data), false))
     },

@@ -38,7 +38,7 @@ export function createNativeHost(
     fileStates: FileStateDoor
   },
 ): NativeHost {
-  const { effects, store, journal, interactions, statuses } = core
+  const { effects, store } = core
   const { clock, ids, random, files, processes, terminals, fetch, network, childEnv, paths, platform, log, sha256 } = effects
   const rows = createPluginRows(core, pluginId)
   const sandbox = { ...services.sandbox, isOn: async (directory: string) => sandboxOf(await core.configs.load(directory)) === 'on' }
@@ -102,25 +102,35 @@ export function createNativeHost(
       const none: Readonly<Record<string, string>> = {}
       return runHooks(view, 'shell.env', { cwd, sessionId, callId }, none, { signal, accept: (value) => HookedVariables.parse(value) })
     },
-    todos: {
-      replace(sessionId, todos: readonly Todo[]) {
-        sessionOrThrow(core, sessionId)
-        journal.commit('process', (tx) => {
-          store.todos.put(sessionId, todos)
-          tx.emit('todo.updated', { sessionID: sessionId, todos: [...todos] })
-        })
-      },
-    },
+    todos: todosOf(core),
     planMode: { set: (sessionId, isOn) => setPlanMode(core, sessionId, isOn) },
-    questions: {
-      async ask(context: ToolContext, questions) {
-        const session = sessionOrThrow(core, context.sessionId)
-        const runId = statuses.run(session.id)?.runId ?? ''
-        const { messageId, callId } = context
-        const answer = await interactions.askQuestion({ session, runId, messageId, callId, questions }, context.signal)
-        if ('rejected' in answer) throw new ToolError(answer.rejected)
-        return answer.answers
-      },
+    questions: questionsOf(core),
+  }
+}
+
+function todosOf(core: SessionCore): NativeHost['todos'] {
+  const { store, journal } = core
+  return {
+    replace(sessionId, todos: readonly Todo[]) {
+      sessionOrThrow(core, sessionId)
+      journal.commit('process', (tx) => {
+        store.todos.put(sessionId, todos)
+        tx.emit('todo.updated', { sessionID: sessionId, todos: [...todos] })
+      })
+    },
+  }
+}
+
+function questionsOf(core: SessionCore): NativeHost['questions'] {
+  const { interactions, statuses } = core
+  return {
+    async ask(context: ToolContext, questions) {
+      const session = sessionOrThrow(core, context.sessionId)
+      const runId = statuses.run(session.id)?.runId ?? ''
+      const { messageId, callId } = context
+      const answer = await interactions.askQuestion({ session, runId, messageId, callId, questions }, context.signal)
+      if ('rejected' in answer) throw new ToolError(answer.rejected)
+      return answer.answers
     },
   }
 }

@@ -36,27 +36,16 @@ export function createProgramDoor({ effects, rows, sandbox }: ProgramDoorDeps): 
     return row !== undefined && ProgramAcceptance.safeParse(row.data).data?.revision === revisionOf(program) // I2
   }
 
-  async function sandboxOf({ directory, isRemote }: ProjectProgram): Promise<{ on: 'off' | 'on' | 'missing'; why?: string }> {
-    if (isRemote === true || !(await sandbox.isOn(directory))) return { on: 'off' }
-    const why = await sandbox.whyMissing()
-    return why === undefined ? { on: 'on' } : { on: 'missing', why }
-  }
-
   async function standing(program: ProjectProgram): Promise<ProgramStanding> {
-    const { kind, isNamed, commands, also = [], advice } = program
-    const confinement = await sandboxOf(program)
+    const { kind, isNamed, commands, also = [] } = program
+    const confinement = await sandboxOf(sandbox, program)
     const state = stateOf({ kind, isNamed, isAccepted: isAccepted(program), sandbox: confinement.on })
-    const shown = commands.map(lineText).join('; ')
-    const message =
-      state === 'unavailable'
-        ? `"${shown}" does not start: the sandbox is switched on (permission.sandbox) and cannot be had: ${confinement.why ?? ''}`
-        : `"${shown}" loads code of this workspace, and nobody has accepted that: ${advice}`
     return {
       state,
       revision: revisionOf(program),
       commands: commands.map((words) => [...words]),
       also: [...also],
-      message: mayStart(state) ? null : message,
+      message: mayStart(state) ? null : refusal(program, state === 'unavailable' ? confinement : undefined),
     }
   }
 
@@ -80,7 +69,7 @@ export function createProgramDoor({ effects, rows, sandbox }: ProgramDoorDeps): 
     const path = isPath ? join(cwd, name) : await find(name, program.directory)
     if (path === undefined) throw new SvcError('request.unprocessable', `The program "${name}" was not found.`)
     if (program.kind === 'mcp-server' && state === 'named') return { command: path, args }
-    if ((await sandboxOf(program)).on === 'off') return { command: path, args }
+    if ((await sandboxOf(sandbox, program)).on === 'off') return { command: path, args }
     const wrapped = await sandbox.wrap({
       program: path,
       args,
@@ -135,4 +124,23 @@ export function createProgramDoor({ effects, rows, sandbox }: ProgramDoorDeps): 
 interface Place {
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
+}
+
+interface Confinement {
+  readonly on: 'off' | 'on' | 'missing'
+  readonly why?: string
+}
+
+async function sandboxOf(sandbox: ProgramDoorDeps['sandbox'], { directory, isRemote }: ProjectProgram): Promise<Confinement> {
+  if (isRemote === true || !(await sandbox.isOn(directory))) return { on: 'off' }
+  const why = await sandbox.whyMissing()
+  return why === undefined ? { on: 'on' } : { on: 'missing', why }
+}
+
+/** Why a program does not start; `missing`: the sandbox it would need. */
+function refusal({ commands, advice }: ProjectProgram, missing: Confinement | undefined): string {
+  const shown = commands.map(lineText).join('; ')
+  return missing === undefined
+    ? `"${shown}" loads code of this workspace, and nobody has accepted that: ${advice}`
+    : `"${shown}" does not start: the sandbox is switched on (permission.sandbox) and cannot be had: ${missing.why ?? ''}`
 }

@@ -2,6 +2,7 @@ import type { StepFailure } from '../../machines/session/retry.js'
 import { OVERFLOW } from '../../machines/session/run.machine.js'
 import { SvcError } from '../../protocol/errors.js'
 import { ProviderError } from '../../ports/provider-adapter.js'
+import { messageOf } from '../../protocol/message-of.js'
 
 /** Any rejection of a stream as the run machine's failure. */
 export function stepFailure(error: unknown): StepFailure {
@@ -11,5 +12,5 @@ export function stepFailure(error: unknown): StepFailure {
     return { code, message, retryable, retryAfterMs, ...(retries !== undefined && { retries }) }
   }
   if (error instanceof SvcError) return { code: error.code, message: error.message, retryable: false }
-  return { code: 'server.internal', message: error instanceof Error ? error.message : String(error), retryable: false }
+  return { code: 'server.internal', message: messageOf(error), retryable: false }
 }

@@ -6,6 +6,7 @@ import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { DirectoryListing } from '../../protocol/system/system.js'
 import type { Effects } from '../../ports/effects.js'
+import { compare } from '../../kernel/sort.js'
 
 export interface Directories {
   /** Canonical directory; relative paths start at `base`, `~` at the home folder. Throws `request.invalid_directory`. */
@@ -107,8 +108,4 @@ function expandHome(path: string, home: string): string {
 
 function invalid(path: string, reason: string): SvcError {
   return new SvcError('request.invalid_directory', `The directory "${path}" ${reason}.`, { directory: path })
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Log } from '../../ports/effects.js'
 import type { System } from '../../ports/facades.js'
 import { ERRORS } from '../../protocol/errors.js'
+import { messageOf } from '../../protocol/message-of.js'
 
 const PATH_LENGTH = 2048
 
@@ -22,7 +23,7 @@ export function createAudit(system: Pick<System, 'recordAudit'>, log: Log): Audi
     try {
       system.recordAudit({ caller, method: request.method, path: auditPath(request.url), status })
     } catch (error) {
-      log.error('audit entry lost', { requestId: request.id, error: error instanceof Error ? error.message : String(error) })
+      log.error('audit entry lost', { requestId: request.id, error: messageOf(error) })
     }
   }
 

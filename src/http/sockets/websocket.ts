@@ -15,6 +15,7 @@ import type { Clock } from '../../ports/effects.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Outlet, Peer, Saying } from './peers.js'
+import { messageOf } from '../../protocol/message-of.js'
 
 export interface Bridges {
   /** Joins an open socket of a client with its other side, until either ends. */
@@ -107,7 +108,7 @@ export function createBridges({ clock }: { readonly clock: Pick<Clock, 'monotoni
       await peer.speak(outletOf(live))
       live.end(NORMAL)
     } catch (error) {
-      live.end(FAILED, error instanceof Error ? error.message : String(error))
+      live.end(FAILED, messageOf(error))
     }
   }
 
@@ -130,7 +131,7 @@ export function createBridges({ clock }: { readonly clock: Pick<Clock, 'monotoni
 
     function refuse(error: unknown): void {
       const tooBig = error instanceof SvcError && error.code === 'request.body_too_large'
-      live.end(tooBig ? TOO_BIG : TRY_LATER, error instanceof Error ? error.message : String(error))
+      live.end(tooBig ? TOO_BIG : TRY_LATER, messageOf(error))
     }
 
     function hold(taken: Promise<void>): void {

@@ -10,6 +10,7 @@ import { type ActorRef, type ActorRefFrom, assign, type ErrorActorEvent, enqueue
 import { LIMITS } from '../../protocol/limits.js'
 import { instanceMachine } from './instance.machine.js'
 import { requiredCallback, requiredPromise } from '../required.js'
+import { messageOf } from '../../protocol/message-of.js'
 
 export interface GenerationInput {
   /** Key of the package actor, for effects and logs. */
@@ -87,7 +88,7 @@ export const generationMachine = setup({
   },
   actions: {
     noteOverdue: assign({ isOverdue: true }),
-    noteRefusal: assign({ end: 'refused', reason: (_, error: unknown) => sentence(error) }),
+    noteRefusal: assign({ end: 'refused', reason: (_, error: unknown) => messageOf(error) }),
     noteFailure: assign({ end: 'failed', reason: (_, reason: string) => reason }),
     spawnInstance: enqueueActions(({ enqueue }, instanceId: string) =>
       enqueue.spawnChild('instance', { id: 'instance', input: { instanceId } }),
@@ -216,8 +217,4 @@ export const generationMachine = setup({
 
 function subject({ key, number }: GenerationContext): Subject {
   return { key, number }
-}
-
-function sentence(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -15,6 +15,7 @@ import type { NamedPrograms } from '../../ports/git.js'
 import { localRemotes, programSettings, runsHook } from './program-settings.js'
 import { configOf, type Repository, repositoryAround, repositoryAt } from './repository.js'
 import { createTrackedFiles } from './tracked.js'
+import { messageOf } from '../../protocol/message-of.js'
 
 interface Looked {
   readonly budget: { left: number }
@@ -88,7 +89,7 @@ export function createNamedPrograms({ files, paths }: Pick<Effects, 'files' | 'p
         if (repository === undefined) return []
         return [...new Set(await inRepository(repository, command, looked, 0))]
       } catch (error) {
-        return [`what cannot be read (${error instanceof Error ? error.message : String(error)}) around ${directory}`] // I1
+        return [`what cannot be read (${messageOf(error)}) around ${directory}`] // I1
       }
     },
   }

@@ -19,6 +19,7 @@ import { type Converted, mayConvert, readConverted } from './attributes.js'
 import type { IndexEntry, ObjectFormat } from './index-file.js'
 import { configOf, directoriesAbove, type Repository, type RepositoryConfig, repositoryAt, textOf } from './repository.js'
 import { createTrackedFiles, type Tracked } from './tracked.js'
+import { messageOf } from '../../protocol/message-of.js'
 
 interface Asked {
   readonly repository: Repository
@@ -55,7 +56,7 @@ export function createCheckouts({ files, paths }: Pick<Effects, 'files' | 'paths
       const names = paths.flatMap((path) => (isWithin(directory, path) ? namesOf(repository, config, path) : []))
       return { repository, config, tracked: await trackedFiles.read(repository, config.format, names) }
     } catch (error) {
-      return unknown(`the repository at ${directory} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+      return unknown(`the repository at ${directory} cannot be read: ${messageOf(error)}`)
     }
   }
 
@@ -65,24 +66,12 @@ export function createCheckouts({ files, paths }: Pick<Effects, 'files' | 'paths
       const entries = tracked.entries(name)
       if (entries.length === 0) continue
       await answer.work.pay(file.bytes.length * FORMS + entries.length * ENTRY + LOOK)
-      const isListed = isContentOf(entries, file.bytes, config.format) || (await isUntouched(entries, file.path))
+      const isListed = isContentOf(entries, file.bytes, config.format) || (await isUntouched(files, entries, file.path))
       if (isListed) return { from: 'checkout', reason: `it came with the checkout of ${repository.worktree}`, isCertain: true }
       const converter = await converterOf(file, repository, config, answer)
       if (converter !== undefined) return unknown(`${converter} may have changed it at the checkout of ${repository.worktree}`)
     }
     return ELSEWHERE
-  }
-
-  /** As git tells that it need not look into a file: nobody wrote to it since git did. */
-  async function isUntouched(entries: readonly IndexEntry[], path: string): Promise<boolean> {
-    const stat = await files.stat(path)
-    if (stat === undefined) return true
-    return entries.some(({ size, modifiedSeconds, modifiedNanoseconds }) => {
-      const isSameSize = size === 0 || size === stat.size % 2 ** 32
-      const seconds = Math.floor(stat.modifiedMs / 1000) % 2 ** 32
-      const isSameMoment = modifiedNanoseconds === 0 || Math.abs(modifiedNanoseconds / 1e6 - (stat.modifiedMs % 1000)) < 1
-      return isSameSize && seconds === modifiedSeconds && isSameMoment
-    })
   }
 
   /** The attributes file that may have the content converted (I4); undefined when none does. */
@@ -100,23 +89,10 @@ export function createCheckouts({ files, paths }: Pick<Effects, 'files' | 'paths
     const hasReturns = bytes.includes(0x0d)
     for (const place of [...places, ...common]) {
       await answer.work.pay(ENTRY)
-      const converted = await attributesAt(place, answer)
+      const converted = await attributesAt(files, place, answer)
       if (converted === 'unreadable' || (converted !== undefined && mayConvert(converted, name, hasReturns))) return place
     }
     return undefined
-  }
-
-  function attributesAt(place: string, { work, attributes }: Answer): Promise<Converted | 'unreadable' | undefined> {
-    const known = attributes.get(place)
-    if (known !== undefined) return known
-    const read = async () => {
-      await work.pay(LOOK)
-      const text = await textOf(files, place, LIMITS.git.attributesBytes)
-      return text === undefined ? undefined : work.read(readConverted(text))
-    }
-    const reading = read().catch(() => 'unreadable' as const)
-    attributes.set(place, reading)
-    return reading
   }
 
   async function originOf(file: ReadFile, paths: readonly string[], answer: Answer): Promise<Origin> {
@@ -142,6 +118,31 @@ export function createCheckouts({ files, paths }: Pick<Effects, 'files' | 'paths
       return result
     },
   }
+}
+
+/** As git tells that it need not look into a file: nobody wrote to it since git did. */
+async function isUntouched(files: Pick<Effects['files'], 'stat'>, entries: readonly IndexEntry[], path: string): Promise<boolean> {
+  const stat = await files.stat(path)
+  if (stat === undefined) return true
+  return entries.some(({ size, modifiedSeconds, modifiedNanoseconds }) => {
+    const isSameSize = size === 0 || size === stat.size % 2 ** 32
+    const seconds = Math.floor(stat.modifiedMs / 1000) % 2 ** 32
+    const isSameMoment = modifiedNanoseconds === 0 || Math.abs(modifiedNanoseconds / 1e6 - (stat.modifiedMs % 1000)) < 1
+    return isSameSize && seconds === modifiedSeconds && isSameMoment
+  })
+}
+
+function attributesAt(files: Effects['files'], place: string, { work, attributes }: Answer): Promise<Converted | 'unreadable' | undefined> {
+  const known = attributes.get(place)
+  if (known !== undefined) return known
+  const read = async () => {
+    await work.pay(LOOK)
+    const text = await textOf(files, place, LIMITS.git.attributesBytes)
+    return text === undefined ? undefined : work.read(readConverted(text))
+  }
+  const reading = read().catch(() => 'unreadable' as const)
+  attributes.set(place, reading)
+  return reading
 }
 
 const INSIDE: Origin = { from: 'checkout', reason: 'it lies inside of a repository, among what git keeps', isCertain: true }

@@ -8,6 +8,7 @@ import { parseForeign } from '../../protocol/text/foreign-json.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { timeLimit } from '../../kernel/patience.js'
 import type { GoalResearchNote } from '../../protocol/session/goal.js'
+import { messageOf } from '../../protocol/message-of.js'
 
 const { research: TIME, researchBytes: BYTES, note: LENGTH } = LIMITS.goals
 const SERVICE = 'https://api.firecrawl.dev'
@@ -55,10 +56,6 @@ export function createResearch(
       }
     },
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 function protocolOf(url: string): string {

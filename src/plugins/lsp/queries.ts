@@ -22,6 +22,7 @@ import type { Running } from './clients/running.js'
 import type { Clients, Fitting } from './clients/clients.js'
 import type { OpenDocument } from './clients/documents.js'
 import type { LspProvider } from './link/handshake.js'
+import { messageOf } from '../../protocol/message-of.js'
 
 export interface FileTarget {
   readonly directory: string
@@ -74,7 +75,7 @@ export function createQueries({ effects }: Pick<NativeHost, 'effects'>, clients:
     } catch (error) {
       log.debug('a language server gave no answer', {
         adapter: client.adapter.id,
-        cause: error instanceof Error ? error.message : String(error),
+        cause: messageOf(error),
       })
       return []
     }

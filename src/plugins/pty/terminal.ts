@@ -16,6 +16,7 @@ import { LIMITS } from '../../protocol/limits.js'
 import type { Pty } from '../../protocol/terminal/pty.js'
 import { type Client, createClient } from './client.js'
 import { createOutput } from './output.js'
+import { messageOf } from '../../protocol/message-of.js'
 
 const { lagBytes, lagResume, inputBytes, inputBacklog, clients: MOST_CLIENTS } = LIMITS.terminals
 
@@ -82,7 +83,7 @@ export function createTerminal(deps: TerminalDeps, first: Pty): Terminal {
       process.resize(size.cols, size.rows)
     } catch (error) {
       log.warn('a terminal could not start its program', { ptyId: info.id, cause: String(error) })
-      mine.output.append(new TextEncoder().encode(`${error instanceof Error ? error.message : String(error)}\r\n`))
+      mine.output.append(new TextEncoder().encode(`${messageOf(error)}\r\n`))
       finish(mine)
       throw error
     } finally {

@@ -16,6 +16,7 @@ import { createLru } from '../../kernel/lru.js'
 import { timeLimit } from '../../kernel/patience.js'
 import { wishOf } from '../../protocol/system/variables.js'
 import type { EmbeddingState } from '../../protocol/session/search.js'
+import { messageOf } from '../../protocol/message-of.js'
 
 const { batch, timeout, patience, answer, retry, hourly, hour, remembered, dimensions: MOST } = LIMITS.embeddings
 
@@ -162,5 +163,5 @@ export function createEmbeddings({ effects, search }: Pick<NativeHost, 'effects'
 
 function reasonOf(error: unknown): string {
   if (error instanceof z.ZodError || error instanceof SyntaxError) return 'the answer of the service is not understood'
-  return error instanceof Error ? error.message : String(error)
+  return messageOf(error)
 }

@@ -14,6 +14,7 @@ import type { ReadPage } from '../../protocol/web/page.js'
 import { canonical, canonicalAddress, siteOf } from './address.js'
 import { type Content, textOf } from './body.js'
 import type { Reading } from './reading.js'
+import { messageOf } from '../../protocol/message-of.js'
 
 const { address: ADDRESS, page, rendered, redirects, timeout, longest } = LIMITS.web
 const SECOND = 1000
@@ -166,6 +167,6 @@ async function asToolError<T>(signal: AbortSignal, work: () => Promise<T>): Prom
     if (signal.aborted || error instanceof ToolError) throw error
     if (error instanceof SvcError) throw new ToolError(error.message)
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-    throw new ToolError(`The page could not be fetched: ${cause instanceof Error ? cause.message : String(cause)}.`)
+    throw new ToolError(`The page could not be fetched: ${messageOf(cause)}.`)
   }
 }

@@ -4,6 +4,7 @@
  */
 import { Composer, type CST, type Document, isAlias, isMap, isScalar, isSeq, Lexer, type Node, Parser, visit, type YAMLError } from 'yaml'
 import { isRecord, type JsonRecord } from './json.js'
+import { messageOf } from '../message-of.js'
 
 export interface YamlBounds {
   readonly characters: number
@@ -76,7 +77,7 @@ export function* readYamlMap(yaml: string, bounds: YamlBounds): Generator<number
     const value = isMap(contents) ? recordOf(document, bounds.aliases) : undefined
     return { ok: true, value, warnings: problemsOf(document.warnings), lineOf: (path) => lineAt(offsetOf(document, path)) }
   } catch (error) {
-    return refused('bounds', error instanceof Error ? error.message : String(error))
+    return refused('bounds', messageOf(error))
   }
 }
 

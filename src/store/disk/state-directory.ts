@@ -1,6 +1,7 @@
 /** The files of the store: a private directory, private files, one spelling of their path. */
 import { chmodSync, closeSync, lstatSync, mkdirSync, openSync, realpathSync } from 'node:fs'
 import { SvcError } from '../../protocol/errors.js'
+import { messageOf } from '../../protocol/message-of.js'
 
 /** Makes the directory (0700) with its parents if it is missing; answers its canonical path. Throws `store.unavailable`. */
 export function prepareDirectory(directory: string): string {
@@ -8,7 +9,12 @@ export function prepareDirectory(directory: string): string {
     mkdirSync(directory, { recursive: true, mode: 0o700 })
     return realpathSync.native(directory)
   } catch (cause) {
-    throw new SvcError('store.unavailable', `The state directory ${directory} cannot be used: ${text(cause)}`, { directory }, { cause })
+    throw new SvcError(
+      'store.unavailable',
+      `The state directory ${directory} cannot be used: ${messageOf(cause)}`,
+      { directory },
+      { cause },
+    )
   }
 }
 
@@ -21,7 +27,7 @@ export function preparePrivateFile(path: string): void {
     closeSync(openSync(path, 'wx', 0o600))
   } catch (cause) {
     if (!(cause instanceof Error && 'code' in cause && cause.code === 'EEXIST')) {
-      throw new SvcError('store.unavailable', `The file ${path} cannot be made: ${text(cause)}`, { path }, { cause })
+      throw new SvcError('store.unavailable', `The file ${path} cannot be made: ${messageOf(cause)}`, { path }, { cause })
     }
     const found = lstatSync(path)
     if (!found.isFile()) throw new SvcError('store.unavailable', `${path} is not a regular file.`, { path })
@@ -48,8 +54,4 @@ export function refuseOrphanedLog(path: string): void {
 
 function sizeOf(path: string): number | undefined {
   return lstatSync(path, { throwIfNoEntry: false })?.size
-}
-
-function text(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause)
 }

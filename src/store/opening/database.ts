@@ -5,6 +5,7 @@ import { LIMITS } from '../../protocol/limits.js'
 import { Database } from '../disk/driver.js'
 import { isDamage, storeFault } from '../disk/faults.js'
 import { assertKnownSchema, migrate } from './migrations.js'
+import { messageOf } from '../../protocol/message-of.js'
 
 const FULL = 2
 
@@ -68,6 +69,6 @@ function quickCheck(database: Handle): string {
   try {
     return String(database.pragma('quick_check(1)', { simple: true }))
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return messageOf(error)
   }
 }

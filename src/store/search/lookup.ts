@@ -116,15 +116,6 @@ export function createLookup(handle: Handle): Lookup {
     return times
   }
 
-  /** Those that tell most: words that are there, the rarest first, and what is there only as it was probably meant behind them. */
-  function telling(words: readonly string[], expressions: readonly string[]): string[] {
-    return words
-      .map((word, at) => ({ times: timesOf(folded(word)), expression: expressions[at] ?? '' }))
-      .toSorted((a, b) => (a.times || MANY) - (b.times || MANY))
-      .slice(0, LIMITS.search.telling)
-      .map(({ expression }) => expression)
-  }
-
   /** Lazily: a tier is looked through only while there is room. */
   function* tiers(query: string, scope: Scope): Generator<Tier> {
     const words = queryWords(query).slice(0, LIMITS.search.words)
@@ -145,7 +136,7 @@ export function createLookup(handle: Handle): Lookup {
     })
     const corrected = meant.map((expression) => `(${expression})`).join(' AND ')
     if (corrected !== all) yield { isGuess: true, hits: () => byWords(corrected, scope) }
-    if (words.length > 1) yield { isGuess: true, hits: () => byWords(telling(words, meant).join(' OR '), scope) }
+    if (words.length > 1) yield { isGuess: true, hits: () => byWords(telling(timesOf, words, meant).join(' OR '), scope) }
   }
 
   return {
@@ -161,6 +152,15 @@ export function createLookup(handle: Handle): Lookup {
     },
     size: () => count.get()?.n ?? 0,
   }
+}
+
+/** Those that tell most: words that are there, the rarest first, and what is there only as it was probably meant behind them. */
+function telling(timesOf: (word: string) => number, words: readonly string[], expressions: readonly string[]): string[] {
+  return words
+    .map((word, at) => ({ times: timesOf(folded(word)), expression: expressions[at] ?? '' }))
+    .toSorted((a, b) => (a.times || MANY) - (b.times || MANY))
+    .slice(0, LIMITS.search.telling)
+    .map(({ expression }) => expression)
 }
 
 /** One word of a query: as it is, or as the parts it is made of. */

@@ -17,6 +17,7 @@ import { createLookup, type Lookup } from './lookup.js'
 import type { SearchIndex } from '../found.js'
 import type { SearchedMessage, SearchSource } from './source.js'
 import { fused, openVectors, type Vectors } from './vectors.js'
+import { messageOf } from '../../protocol/message-of.js'
 
 interface Opened {
   readonly handle: Handle
@@ -94,7 +95,7 @@ export function createSearchIndex(path: string | undefined, source: SearchSource
         opened = { ...opened, vectors: { model, of: openVectors(opened.handle, model) } }
         return undefined
       } catch (error) {
-        return error instanceof Error ? error.message : String(error)
+        return messageOf(error)
       }
     },
     unembedded: (limit) => opened?.vectors?.of.pending(limit) ?? [],
@@ -149,19 +150,9 @@ function createWriter(handle: Handle, source: SearchSource): Writer {
   const entries = createEntries(handle)
   const value = (name: string) => meta.get(name)?.value
 
-  /** Answers the last that was put: I4. */
-  function putSome(messages: readonly SearchedMessage[]): SearchedMessage | undefined {
-    let characters = 0
-    for (const message of messages) {
-      if (entries.put(message)) characters += message.text.length
-      if (characters >= LIMITS.search.stepText) return message
-    }
-    return messages.at(-1)
-  }
-
   /** Every message there is, by its row; what happens meanwhile is told by the events behind the cursor. */
   function readAll(after: number): void {
-    const last = putSome(source.all(after, LIMITS.search.step))
+    const last = putSome(entries, source.all(after, LIMITS.search.step))
     if (last === undefined) setMeta.run('read', 1)
     else setMeta.run('after', last.key)
   }
@@ -173,7 +164,7 @@ function createWriter(handle: Handle, source: SearchSource): Writer {
       for (const { messageId } of docs) if (source.message(messageId) === undefined) entries.remove(messageId)
       advance(key, docs.at(-1)?.key)
     } else {
-      advance(key, putSome(source.ofSession(sessionId, after, step))?.position)
+      advance(key, putSome(entries, source.ofSession(sessionId, after, step))?.position)
     }
   }
 
@@ -237,6 +228,16 @@ function createWriter(handle: Handle, source: SearchSource): Writer {
       return isMore ? 'more' : 'done'
     },
   }
+}
+
+/** Answers the last that was put: I4. */
+function putSome(entries: Entries, messages: readonly SearchedMessage[]): SearchedMessage | undefined {
+  let characters = 0
+  for (const message of messages) {
+    if (entries.put(message)) characters += message.text.length
+    if (characters >= LIMITS.search.stepText) return message
+  }
+  return messages.at(-1)
 }
 
 interface Entries {

@@ -11,6 +11,7 @@ import { SvcError } from '../../../protocol/errors.js'
 import type { HookFailure } from '../../../protocol/plugin/hook-failure.js'
 import type { HookName } from '../../../ports/contributions.js'
 import type { RegisteredHook, RegistryView } from '../../../ports/view.js'
+import { messageOf } from '../../../protocol/message-of.js'
 
 export interface HookRun<Value> {
   readonly signal: AbortSignal
@@ -64,7 +65,7 @@ export async function tryHooks<Value>(
   } catch (error) {
     run.signal.throwIfAborted()
     const { pluginId } = error instanceof SvcError ? error.details : {}
-    const message = error instanceof Error ? error.message : String(error)
+    const message = messageOf(error)
     return { value, failure: { hook: name, ...(typeof pluginId === 'string' && { pluginId }), message } }
   }
 }

@@ -19,6 +19,7 @@ import type { RouteMatch } from '../registry/route-match.js'
 import type { PluginSocket } from '../../../ports/contributions.js'
 import { underLease } from './socket-lease.js'
 import type { WorkspacePlugins } from '../../../ports/view.js'
+import { messageOf } from '../../../protocol/message-of.js'
 
 type UnmatchedCall = Omit<PluginCall, 'body'>
 
@@ -142,7 +143,7 @@ async function told<T>(code: ErrorCode, pluginId: string, signal: AbortSignal, r
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof SvcError && error.code !== 'plugin.failed' && error.code !== 'server.internal') throw error
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     const what = code === 'plugin.websocket_rejected' ? 'refused the socket' : 'failed to answer'
     throw new SvcError(
       code,

@@ -6,6 +6,7 @@
  */
 import type { ProviderMessage } from '../../../protocol/plugin/plugin-services.js'
 import type { AssistantContent, ModelMessage, ToolResultContent, UserContent } from '../../../ports/provider-adapter.js'
+import { compare } from '../../../kernel/sort.js'
 
 type Attachment = NonNullable<ProviderMessage['attachments']>[number]
 type Reasoning = NonNullable<ProviderMessage['reasoning']>[number]
@@ -132,7 +133,7 @@ function take<Original>(originals: Originals<Original>, key: unknown): Original 
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
+      ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => compare(a, b)))
       : inner,
   )
 }

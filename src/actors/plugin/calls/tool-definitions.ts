@@ -14,6 +14,7 @@ import { createLru, type Lru } from '../../../kernel/lru.js'
 import { hookedDefinition } from './hook-values.js'
 import { tryHooks, untilAborted } from './hooks.js'
 import type { RegisteredHook, RegisteredTool, RegistryView } from '../../../ports/view.js'
+import { messageOf } from '../../../protocol/message-of.js'
 
 const NAME = 'tool.definition'
 /** Tools whose hooks run at the same time: a plugin takes few calls at once. */
@@ -76,7 +77,7 @@ async function beginList(chain: readonly RegisteredHook[], clock: Clock, signal:
           answers.push(() => remember(hook, question, answer))
           return answer
         } catch (error) {
-          if (!signal.aborted) failed.set(hook, error instanceof Error ? error.message : String(error))
+          if (!signal.aborted) failed.set(hook, messageOf(error))
           throw error
         }
       },

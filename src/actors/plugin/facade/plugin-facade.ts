@@ -17,6 +17,7 @@ import type { Registry } from '../registry/registry.js'
 import { underLease } from '../calls/socket-lease.js'
 import { OFF_HERE, type Switches } from '../package/switches.js'
 import type { Workspaces } from '../package/workspaces.js'
+import { compare } from '../../../kernel/sort.js'
 
 export interface FacadeDeps {
   /** What something on this server provides; nothing else is shown as had (service.md, Authentication 11). */
@@ -48,28 +49,8 @@ export function createPluginFacade(deps: FacadeDeps): Omit<Plugins, 'match'> {
     })
   }
 
-  /** A package of the scope `session` is one line, however many it runs for: that of a session where it runs, else its template. */
-  function shownKeys(directory: string): readonly string[] {
-    const keys = [...directories.keys(directory)]
-    const chosen = new Map<string, string>()
-    for (const key of keys.toSorted((a, b) => rank(directory, b) - rank(directory, a))) {
-      const id = sessionPackage(records.get(key))?.id
-      if (id !== undefined && !chosen.has(id)) chosen.set(id, key)
-    }
-    return keys.filter((key) => {
-      const id = sessionPackage(records.get(key))?.id
-      return id === undefined || chosen.get(id) === key
-    })
-  }
-
-  function rank(directory: string, key: string): number {
-    const { id, sessionId } = sessionPackage(records.get(key)) ?? {}
-    if (sessionId === undefined) return 0
-    return registry.view(directory, sessionId).plugins.some(({ pluginId }) => pluginId === id) ? 2 : 1
-  }
-
   function all(directory: string): PluginManifest[] {
-    const others = [...describe(directory, shownKeys(directory)), ...directories.broken(directory).map(brokenManifest)]
+    const others = [...describe(directory, shownKeys(deps, directory)), ...directories.broken(directory).map(brokenManifest)]
     const listed = others.filter(
       (each, index) => each.enabled || others.findIndex(({ id, enabled }) => id === each.id && !enabled) === index,
     )
@@ -132,6 +113,29 @@ export function createPluginFacade(deps: FacadeDeps): Omit<Plugins, 'match'> {
         .toSorted((a, b) => compare(a.packageId, b.packageId))
     },
   }
+}
+
+type Listing = Pick<FacadeDeps, 'registry' | 'records' | 'directories'>
+
+/** A package of the scope `session` is one line, however many it runs for: that of a session where it runs, else its template. */
+function shownKeys(deps: Listing, directory: string): readonly string[] {
+  const { directories, records } = deps
+  const keys = [...directories.keys(directory)]
+  const chosen = new Map<string, string>()
+  for (const key of keys.toSorted((a, b) => rank(deps, directory, b) - rank(deps, directory, a))) {
+    const id = sessionPackage(records.get(key))?.id
+    if (id !== undefined && !chosen.has(id)) chosen.set(id, key)
+  }
+  return keys.filter((key) => {
+    const id = sessionPackage(records.get(key))?.id
+    return id === undefined || chosen.get(id) === key
+  })
+}
+
+function rank({ registry, records }: Listing, directory: string, key: string): number {
+  const { id, sessionId } = sessionPackage(records.get(key)) ?? {}
+  if (sessionId === undefined) return 0
+  return registry.view(directory, sessionId).plugins.some(({ pluginId }) => pluginId === id) ? 2 : 1
 }
 
 /** A package of the scope `session`, and the session that it runs for, where it runs for one. */
@@ -203,8 +207,4 @@ function brokenManifest({ id, reason }: { readonly id: string; readonly reason: 
     eventNamespaces: [],
     reason,
   }
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

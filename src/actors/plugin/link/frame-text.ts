@@ -4,6 +4,7 @@ import { LIMITS } from '../../../protocol/limits.js'
 import { PluginFrame } from '../../../protocol/plugin/plugin-frame.js'
 import { readJson } from './json-text.js'
 import { type Envelope, envelopeOf } from './frame-envelope.js'
+import { messageOf } from '../../../protocol/message-of.js'
 
 /** Most bytes of UTF-8 one UTF-16 unit takes. */
 const WIDEST = 3
@@ -47,6 +48,6 @@ function encode(frame: object): string {
   try {
     return JSON.stringify(frame)
   } catch (error) {
-    throw new SvcError('plugin.failed', `The frame cannot be written as JSON: ${error instanceof Error ? error.message : String(error)}`)
+    throw new SvcError('plugin.failed', `The frame cannot be written as JSON: ${messageOf(error)}`)
   }
 }

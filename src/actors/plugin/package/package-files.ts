@@ -9,6 +9,7 @@ import { sortInTurns } from '../../../kernel/sort.js'
 import type { Effects } from '../../../ports/effects.js'
 import { parseManifest } from './package-manifest.js'
 import { packageProblems } from './package-problems.js'
+import { messageOf } from '../../../protocol/message-of.js'
 
 export type PackageSource = PackageLifecycleInfo['source']
 
@@ -92,7 +93,7 @@ async function whyNotRead({ files }: Pick<Effects, 'files'>, child: string, dire
     if (exposed === undefined) return undefined
     return exposed.path === join(directory, MANIFEST_FILE) ? exposed.how : reachedThrough(exposed)
   } catch (error) {
-    return `is reached in a way that cannot be checked: ${error instanceof Error ? error.message : String(error)}`
+    return `is reached in a way that cannot be checked: ${messageOf(error)}`
   }
 }
 
@@ -109,7 +110,7 @@ async function readPackage(effects: Pick<Effects, 'files' | 'platform'>, { name,
     if (isToolsId(manifest.id)) throw new Error(`the id "${manifest.id}" is that of a directory of tools`)
     return { id: manifest.id, root, source, manifest, problems: await packageProblems(effects, { root, source, manifest }) }
   } catch (error) {
-    const reason = (error instanceof Error ? error.message : String(error)).replace(/\.$/, '')
+    const reason = messageOf(error).replace(/\.$/, '')
     return { id: name, root, source, problems: [{ code: 'invalid-manifest', message: `${MANIFEST_FILE} cannot be used: ${reason}.` }] }
   }
 }

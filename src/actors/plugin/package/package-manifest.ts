@@ -5,6 +5,7 @@ import { excessOf, REQUEST_BOUNDS } from '../../../protocol/text/json-bounds.js'
 import { asDeclared } from '../../../protocol/text/leniency.js'
 import { PackageManifest } from '../../../protocol/plugin/plugin.js'
 import { MAX_DEPTH, parseJsonc } from '../../resource/config/config-parse.js'
+import { messageOf } from '../../../protocol/message-of.js'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const SHOWN = 5
@@ -36,7 +37,7 @@ function parseJson(bytes: Uint8Array): object {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid('it holds no JSON object')
   } catch (error) {
     if (error instanceof SvcError) throw error
-    throw invalid(`it is not valid JSON (${error instanceof Error ? error.message : String(error)})`)
+    throw invalid(`it is not valid JSON (${messageOf(error)})`)
   }
   const read = parseJsonc(text)
   if (read.ok) return read.value

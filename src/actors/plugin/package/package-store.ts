@@ -57,7 +57,7 @@ export function createPackageStore({ effects, directory }: StoreDeps): PackageSt
     if (known !== undefined) return known
     const place = join(directory, name)
     const stat = await files.stat(join(place, 'content'))
-    const digest = stat?.kind === 'directory' ? await digestIn(place, revision) : undefined
+    const digest = stat?.kind === 'directory' ? await digestIn(effects, place, revision) : undefined
     if (digest === undefined) {
       await files.removeTree(place)
       return undefined
@@ -65,17 +65,6 @@ export function createPackageStore({ effects, directory }: StoreDeps): PackageSt
     const copy = { path: await files.realPath(join(place, 'content')), digest }
     checked.set(name, copy)
     return copy
-  }
-
-  const digestIn = async (place: string, expected: string): Promise<string | undefined> => {
-    try {
-      const { revision, digest } = await hashPackage(effects, await files.realPath(join(place, 'content')))
-      return revision === expected ? digest : undefined
-    } catch (error) {
-      const damaged = error instanceof SvcError && error.code === 'plugin.invalid' && !isSystemError(error.cause)
-      if (damaged) return undefined
-      throw error // nothing is said about the copy
-    }
   }
 
   /** The copy, or the name that one would get. */
@@ -175,6 +164,18 @@ function hexesOf(content: PinnedContent): Hexes | undefined {
 /** Undefined for what is no revision: `sha256:` and 64 hexadecimal digits. */
 function hexOf(revision: string): string | undefined {
   return REVISION.exec(revision)?.[1]
+}
+
+/** Of the content of a copy; undefined when it is damaged. */
+async function digestIn(effects: StoreDeps['effects'], place: string, expected: string): Promise<string | undefined> {
+  try {
+    const { revision, digest } = await hashPackage(effects, await effects.files.realPath(join(place, 'content')))
+    return revision === expected ? digest : undefined
+  } catch (error) {
+    const damaged = error instanceof SvcError && error.code === 'plugin.invalid' && !isSystemError(error.cause)
+    if (damaged) return undefined
+    throw error // nothing is said about the copy
+  }
 }
 
 /** The system could not do what was asked; it may later. */

@@ -7,6 +7,7 @@
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Effects, TreeEntry } from '../../../ports/effects.js'
+import { messageOf } from '../../../protocol/message-of.js'
 
 interface PackageFile {
   /** Names joined by "/"; bytes that are no UTF-8 are U+FFFD. */
@@ -116,7 +117,7 @@ async function* readable<Item>(items: AsyncIterable<Item>, root: string): AsyncG
   try {
     for (;;) {
       const next = await iterator.next().catch((cause: unknown) => {
-        throw invalid(root, cause instanceof Error ? cause.message : String(cause), cause)
+        throw invalid(root, messageOf(cause), cause)
       })
       if (next.done === true) return
       yield next.value

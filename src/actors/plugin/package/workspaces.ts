@@ -61,35 +61,10 @@ const PATIENCE = 1000
 const SOON = 1000
 
 export function createWorkspaces({ effects, snapshots, actors, look, onIdle }: WorkspacesDeps): Workspaces {
-  const { clock, log } = effects
+  const { clock } = effects
   const tracked = new Map<string, Held>()
 
-  const logic = workspaceMachine.provide({
-    actors: {
-      watches: fromCallback<{ type: string }, WorkspaceInput>(({ input: { directory }, sendBack }) => {
-        const watches = watchRoots({
-          effects,
-          roots: pluginRoots(effects, directory),
-          onChanged: () => sendBack({ type: 'files.changed' }),
-          onLost: (root) => sendBack({ type: 'watch.lost', root }),
-        })
-        const held = tracked.get(directory)
-        if (held !== undefined) held.watches = watches
-        return () => watches.end()
-      }),
-      look: fromPromise<Looked, WorkspaceInput>(async ({ input: { directory } }) => {
-        const held = tracked.get(directory)
-        if (held === undefined) throw new Error('the workspace is not in use any more')
-        try {
-          return await lookAt(directory, held)
-        } catch (error) {
-          log.warn('the plugins of a workspace could not be looked at', { directory, cause: String(error) })
-          throw error
-        }
-      }),
-    },
-  })
-
+  const logic = workspaceLogic(effects, tracked, lookAt)
   const workspaces = supervise<typeof workspaceMachine>({
     effects,
     kind: 'workspace',
@@ -177,4 +152,36 @@ export function createWorkspaces({ effects, snapshots, actors, look, onIdle }: W
       void workspaces.drain((ref) => ref.send({ type: 'stop.requested' }))
     },
   }
+}
+
+function workspaceLogic(
+  effects: WorkspacesDeps['effects'],
+  tracked: ReadonlyMap<string, Held>,
+  lookAt: (directory: string, held: Held) => Promise<Looked>,
+): typeof workspaceMachine {
+  return workspaceMachine.provide({
+    actors: {
+      watches: fromCallback<{ type: string }, WorkspaceInput>(({ input: { directory }, sendBack }) => {
+        const watches = watchRoots({
+          effects,
+          roots: pluginRoots(effects, directory),
+          onChanged: () => sendBack({ type: 'files.changed' }),
+          onLost: (root) => sendBack({ type: 'watch.lost', root }),
+        })
+        const held = tracked.get(directory)
+        if (held !== undefined) held.watches = watches
+        return () => watches.end()
+      }),
+      look: fromPromise<Looked, WorkspaceInput>(async ({ input: { directory } }) => {
+        const held = tracked.get(directory)
+        if (held === undefined) throw new Error('the workspace is not in use any more')
+        try {
+          return await lookAt(directory, held)
+        } catch (error) {
+          effects.log.warn('the plugins of a workspace could not be looked at', { directory, cause: String(error) })
+          throw error
+        }
+      }),
+    },
+  })
 }

@@ -16,6 +16,7 @@ import { reasonOf } from '../link/pending-calls.js'
 import { toProviderMessages } from '../calls/provider-messages.js'
 import { createStreamReader } from './provider-stream.js'
 import type { PluginStream } from '../link/streams.js'
+import { messageOf } from '../../../protocol/message-of.js'
 
 /** A provider with the methods besides generation; `route` and `media` are there when they are declared. */
 export interface ExternalProvider extends ProviderContribution {
@@ -123,7 +124,7 @@ function createAdapter({ serviceId, link, clock, settings }: AdapterParts): Prov
 /** A conversation that does not fit one frame has outgrown this provider (§13-14). */
 function providerError(error: unknown, providerId: string): ProviderError {
   if (error instanceof ProviderError) return error
-  const reason = error instanceof Error ? error.message : String(error)
+  const reason = messageOf(error)
   if (isFrameTooLarge(error))
     return new ProviderError(`The conversation is too long for provider "${providerId}": ${reason}`, {
       retryable: false,

@@ -6,6 +6,7 @@ import { isFields } from '../link/initialize.js'
 import { firstIssue, schemaProblem } from './json-schema.js'
 import type { Link } from '../link/link.js'
 import { type PermissionNeed, type ToolContribution, ToolError, type ToolResult } from '../../../ports/plugin.js'
+import { messageOf } from '../../../protocol/message-of.js'
 
 /** One declared tool. Throws `plugin.invalid` when its parameters are no JSON Schema. */
 export function externalTool(pluginId: string, declared: ToolDeclaration, link: Link): ToolContribution {
@@ -25,7 +26,7 @@ export function externalTool(pluginId: string, declared: ToolDeclaration, link: 
         return toolResult(id, reply)
       } catch (error) {
         if (signal.aborted || error instanceof ToolError) throw error
-        throw new ToolError(error instanceof Error ? error.message : String(error))
+        throw new ToolError(messageOf(error))
       }
     },
   }

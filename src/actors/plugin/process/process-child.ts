@@ -13,6 +13,7 @@ import { createLink, type Link } from '../link/link.js'
 import { createPluginLog } from './plugin-log.js'
 import type { ProcessSpec } from './process-spec.js'
 import { createWatchdog } from './watchdog.js'
+import { messageOf } from '../../../protocol/message-of.js'
 
 export interface ProcessDeps {
   readonly effects: Pick<Effects, 'clock' | 'files' | 'processes' | 'log'>
@@ -133,7 +134,7 @@ async function open(processes: Effects['processes'], { program }: ProcessSpec, o
   try {
     return await processes.open(options)
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     throw new SvcError('plugin.failed', `The program "${program}" cannot be started: ${reason}`, { program }, { cause: error })
   }
 }

@@ -18,6 +18,7 @@ import { type InstanceEffects, instanceLogic } from '../generation/instance.acto
 import { EXITED } from '../link/link.js'
 import { type Child, openChild, type ProcessDeps } from './process-child.js'
 import type { ProcessSpec } from './process-spec.js'
+import { messageOf } from '../../../protocol/message-of.js'
 
 /** How to start `spec`, as often as it takes; every start is a new process with a new instance id. */
 export function startProcess(deps: ProcessDeps, spec: ProcessSpec): StartInstance {
@@ -147,7 +148,7 @@ async function initialize({ effects }: ProcessDeps, spec: ProcessSpec, at: Subje
   } catch (error) {
     if (error instanceof SvcError && error.message === EXITED) await child.ended // which says more
     if (error instanceof SvcError && error.code === 'plugin.invalid') throw error
-    const message = error instanceof Error ? error.message : String(error)
+    const message = messageOf(error)
     throw new SvcError('plugin.failed', `The plugin did not start: ${message}`, { pluginId }, { cause: error })
   }
 }

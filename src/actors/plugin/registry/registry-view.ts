@@ -6,6 +6,8 @@ import type { Hook, Service } from '../../../ports/contributions.js'
 import type { Contributions, ToolContribution } from '../../../ports/plugin.js'
 import type { Publication } from './publication.js'
 import type { Registered, RegisteredHook, RegisteredTool, RegistryView, Stamp } from '../../../ports/view.js'
+import { messageOf } from '../../../protocol/message-of.js'
+import { compare } from '../../../kernel/sort.js'
 
 /** One published set. */
 export interface Entry {
@@ -141,7 +143,7 @@ function reported({ door, onHook }: Publication, name: string, hook: Hook): Hook
       onHook({ name, failure: undefined })
       return result
     } catch (error) {
-      if (!signal.aborted) onHook({ name, failure: error instanceof Error ? error.message : String(error) })
+      if (!signal.aborted) onHook({ name, failure: messageOf(error) })
       throw error
     }
   }
@@ -161,8 +163,4 @@ function defineOf(contribution: ToolContribution): ToolDefinition {
       return made
     },
   }
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

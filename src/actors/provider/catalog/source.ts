@@ -14,6 +14,7 @@ import type { Effects } from '../../../ports/effects.js'
 import { readAnswer } from '../../../protocol/text/bounded-answer.js'
 import { knownVendors } from './known-vendors.js'
 import { type Offered, readOffered } from './offered.js'
+import { messageOf } from '../../../protocol/message-of.js'
 
 const DEFAULT_URL = 'https://models.dev'
 
@@ -149,5 +150,5 @@ function hostOf(address: string): string {
 
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  return cause instanceof Error ? cause.message : String(cause)
+  return messageOf(cause)
 }

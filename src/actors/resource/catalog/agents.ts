@@ -12,6 +12,7 @@ import { DEFAULT_AGENT, type NativeAgent, nativeAgents, type Places } from './na
 import { mergeGlobalPermission, mergePermission, permissionOf, showNarrowed } from '../config/permission-config.js'
 import { NO_RESOURCES, type PluginAgents } from '../contributed/plugin-source.js'
 import type { ConfigSnapshot } from '../snapshot/snapshot.js'
+import { compare } from '../../../kernel/sort.js'
 
 export interface AgentEntry {
   /** Key in the configuration; the record's `name` may be another one to show. */
@@ -200,8 +201,4 @@ function pickDefault(entries: readonly AgentEntry[], wishes: readonly unknown[])
 
 function definitionOf(document: unknown, key: string): AgentConfig {
   return AgentConfig.parse(recordAt(recordAt(document, 'agent'), key))
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

@@ -18,6 +18,7 @@ import { markdownText } from './managed-text.js'
 import type { ManagedTimes } from './managed-times.js'
 import { isManagedId, refuseExisting, refuseOther, requireManagedId } from './revisions.js'
 import type { WritingLane } from './writing.js'
+import { compare } from '../../../kernel/sort.js'
 
 export interface ManagedDeps {
   readonly effects: FolderEffects & Pick<Effects, 'sha256'>
@@ -53,21 +54,13 @@ export function createManagedMarkdown(deps: ManagedDeps, kind: MarkdownKind): Ma
     const others = [...effective.values()]
       .filter(({ name }) => !taken.has(name))
       .map((each) => otherResource(snapshot, kind, each, from.get(each.name)))
-    return [...managed, ...others].toSorted((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
+    return [...managed, ...others].toSorted((a, b) => compare(a.id, b.id))
   }
 
   async function find(place: ManagedPlace, id: string): Promise<ManagedResource> {
     const found = (await readAll(place)).find((resource) => resource.id === id)
     if (found !== undefined) return found
     throw new SvcError('management.not_found', `There is no ${called(id)}.`, { id })
-  }
-
-  /** The bytes of the managed file just now; what is no plain file is not ours. */
-  async function currentRevision(path: string): Promise<string | undefined> {
-    const entry = await files.entry(path)
-    if (entry === undefined) return undefined
-    if (entry.kind !== 'file') throw new SvcError('management.read_only', `${path} is no regular file; it is not written.`, { path })
-    return `sha256:${sha256(await files.read(path, LIMITS.config.markdownBytes, { canonical: true }))}`
   }
 
   /** Something of that name is there that is not managed here, or nothing is. */
@@ -90,7 +83,7 @@ export function createManagedMarkdown(deps: ManagedDeps, kind: MarkdownKind): Ma
     return lane.inTurn(async () => {
       const folder = await writableFolder(effects, place, folderName)
       const path = join(folder, `${id}.md`)
-      await check(await currentRevision(path))
+      await check(await currentRevision(effects, path))
       await files.makeDirectory(folder)
       await writableFolder(effects, place, folderName)
       const before = await files.stat(path)
@@ -125,7 +118,7 @@ export function createManagedMarkdown(deps: ManagedDeps, kind: MarkdownKind): Ma
       await refuseOthers(place, id)
       await lane.inTurn(async () => {
         const path = join(await writableFolder(effects, place, folderName), `${id}.md`)
-        const current = await currentRevision(path)
+        const current = await currentRevision(effects, path)
         if (current === undefined) await refuseUnmanaged(place, id)
         refuseOther(called(id), current, expectedOf(undefined, undefined, ifMatch))
         await files.remove(path)
@@ -134,6 +127,14 @@ export function createManagedMarkdown(deps: ManagedDeps, kind: MarkdownKind): Ma
       })
     },
   }
+}
+
+/** The bytes of the managed file just now; what is no plain file is not ours. */
+async function currentRevision({ files, sha256 }: Pick<Effects, 'files' | 'sha256'>, path: string): Promise<string | undefined> {
+  const entry = await files.entry(path)
+  if (entry === undefined) return undefined
+  if (entry.kind !== 'file') throw new SvcError('management.read_only', `${path} is no regular file; it is not written.`, { path })
+  return `sha256:${sha256(await files.read(path, LIMITS.config.markdownBytes, { canonical: true }))}`
 }
 
 /** Managed files of a folder; the last one that defines a name is the one that counts, as everywhere. */

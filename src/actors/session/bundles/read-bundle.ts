@@ -14,6 +14,7 @@ import { createAgreement } from './agreement.js'
 import { followOutline, type Outline } from './outline.js'
 import type { Artifact } from '../../../protocol/system/artifact.js'
 import { type Session, Session as SessionSchema } from '../../../protocol/session/session.js'
+import { messageOf } from '../../../protocol/message-of.js'
 
 export type BundledPrompt = z.infer<typeof QueuedPromptBundleItem>
 
@@ -138,7 +139,7 @@ function attempt(work: () => void): void {
     work()
   } catch (error) {
     if (error instanceof SvcError) throw error
-    throw malformed('', `is not JSON: ${error instanceof Error ? error.message : String(error)}`)
+    throw malformed('', `is not JSON: ${messageOf(error)}`)
   }
 }
 

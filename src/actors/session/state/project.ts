@@ -13,6 +13,7 @@ import type { Effects } from '../../../ports/effects.js'
 import { createHistories } from '../../../platform/git/objects/history.js'
 import { configOf, isGenuine, type Repository, repositoryAround } from '../../../platform/git/repository.js'
 import { createLru } from '../../../kernel/lru.js'
+import { messageOf } from '../../../protocol/message-of.js'
 
 export interface Project {
   readonly projectId: string
@@ -42,7 +43,7 @@ export function createProjects({ files, log, clock }: Pick<Effects, 'files' | 'l
   const told = createLru<string, true>(LIMITS.git.histories)
 
   function tell(directory: string, error: unknown): undefined {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     const key = `${directory}\n${reason}`
     if (told.get(key) === undefined)
       log.warn('the history of a repository cannot be read: its sessions have no project', { directory, reason })

@@ -11,6 +11,7 @@ import { createCommandSandbox } from '../../../platform/confinement/confined-com
 import { refuseOrphanedLog } from '../../../store/disk/state-directory.js'
 import { unreadValues, unreadVariables } from '../../../protocol/system/variables.js'
 import { type Finding, finding } from '../../findings.js'
+import { messageOf } from '../../../protocol/message-of.js'
 
 const OLDEST_NODE = [20, 19] as const
 const require = createRequire(import.meta.url)
@@ -113,7 +114,7 @@ async function searchIndex(path: string): Promise<string> {
   try {
     return await database(path)
   } catch (error) {
-    throw new Error(`${error instanceof Error ? error.message : String(error)}; the server makes it again from the conversations`, {
+    throw new Error(`${messageOf(error)}; the server makes it again from the conversations`, {
       cause: error,
     })
   }
@@ -128,7 +129,7 @@ async function shellParser(): Promise<string> {
 
 async function firstLine(program: string, args: readonly string[]): Promise<string> {
   const { stdout } = await execute(program, args, { timeout: 5000 }).catch((error: unknown) => {
-    throw new Error(`${program} does not run: ${error instanceof Error ? error.message : String(error)}`)
+    throw new Error(`${program} does not run: ${messageOf(error)}`)
   })
   return stdout.split('\n')[0] ?? ''
 }

@@ -13,6 +13,7 @@ import { pageOfTrace, readInspectorPage } from '../../../server/inspector-page.j
 import { readPresence } from '../../../server/presence.js'
 import { readTrace } from '../../../protocol/system/trace-text.js'
 import { jsonText, writeError, writeOut } from '../../terminal/output.js'
+import { messageOf } from '../../../protocol/message-of.js'
 
 /** Prints the address; answers the exit code. Throws `SvcError` when there is nothing to look at. */
 export async function inspect({ server, trace, open, json }: InspectOptions): Promise<number> {
@@ -48,7 +49,7 @@ function traceOf(file: string): InspectorTrace {
   try {
     return readTrace(readFileSync(file, 'utf8'))
   } catch (error) {
-    throw new SvcError('request.invalid', `${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+    throw new SvcError('request.invalid', `${file} cannot be read: ${messageOf(error)}`)
   }
 }
 

@@ -1,6 +1,7 @@
 /** The command line of `svc plugin` as data. Pure; throws a sentence when it cannot be understood. */
 import { pageOf, readLine } from '../../line/read-line.js'
 import { PLUGIN } from './plugin-pages.js'
+import { messageOf } from '../../../protocol/message-of.js'
 
 type Language = 'lua' | 'typescript' | 'javascript' | 'python'
 export type Scope = 'workspace' | 'session' | 'user' | 'global'
@@ -133,7 +134,7 @@ function readJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new Error(`the input of a tool is JSON, such as '{"name": "Ada"}': ${cause instanceof Error ? cause.message : String(cause)}`, {
+    throw new Error(`the input of a tool is JSON, such as '{"name": "Ada"}': ${messageOf(cause)}`, {
       cause,
     })
   }

@@ -12,6 +12,7 @@ import { columns } from '../plugin/plugin-words.js'
 import { meant } from '../../line/nearest.js'
 import type { ResourceOptions } from './resource-arguments.js'
 import { type RuleWords, ruleWords } from './rules-text.js'
+import { messageOf } from '../../../protocol/message-of.js'
 
 /** One kind: what there is, and how it is printed. */
 interface Resource {
@@ -101,7 +102,7 @@ function contentOf(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return messageOf(error)
   }
 }
 

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { firstIssue, schemaProblem } from '../../../actors/plugin/process/json-schema.js'
 import { wrongUse } from '../../line/wrong-use.js'
+import { messageOf } from '../../../protocol/message-of.js'
 
 type Structured = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string }
 
@@ -35,7 +36,7 @@ function parsed(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, 'utf8'))
   } catch (error) {
-    throw wrongUse(`${file} cannot be read as JSON: ${error instanceof Error ? error.message : String(error)}`)
+    throw wrongUse(`${file} cannot be read as JSON: ${messageOf(error)}`)
   }
 }
 

@@ -8,6 +8,7 @@ import { readAtOnce } from '../../../kernel/work.js'
 import type { WorkflowDefinition } from '../../../protocol/workflow/workflow.js'
 import { parseWorkflowFile } from '../../../plugins/workflows/files/file.js'
 import { printable } from '../../../protocol/text/visible-text.js'
+import { messageOf } from '../../../protocol/message-of.js'
 
 export interface FileDiagnostic {
   readonly file: string
@@ -71,7 +72,7 @@ function readText(file: string): string | { readonly problem: string } {
     const bytes = readFileSync(file)
     return isUtf8(bytes) ? bytes.toString('utf8') : { problem: 'is not valid UTF-8' }
   } catch (error) {
-    return { problem: `cannot be read: ${error instanceof Error ? error.message : String(error)}` }
+    return { problem: `cannot be read: ${messageOf(error)}` }
   }
 }
 

@@ -17,6 +17,7 @@ import { createTurns, type Turns } from '../../../kernel/turns.js'
 import { createStandIns, type StandIn } from './stand-in.js'
 import { lookLate } from '../pipes.js'
 import { unlinked } from '../unlinked.js'
+import { messageOf } from '../../../protocol/message-of.js'
 
 const EMPTY_TREE = {
   sha1: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
@@ -114,7 +115,7 @@ export function createGit(effects: Pick<Effects, 'files' | 'paths' | 'processes'
 
 function refuse(error: unknown): never {
   if (error instanceof SvcError) throw error
-  throw new SvcError('request.unprocessable', `The repository cannot be used: ${error instanceof Error ? error.message : String(error)}.`)
+  throw new SvcError('request.unprocessable', `The repository cannot be used: ${messageOf(error)}.`)
 }
 
 /** What git answers, up to a limit. */

@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs'
 import { SvcError } from '../../../protocol/errors.js'
 import { findProgram } from './programs-on-path.js'
+import { messageOf } from '../../../protocol/message-of.js'
 
 /** Waits for a line of input, then becomes the program given by its arguments. */
 export const GATE = 'IFS= read -r _ || exit 126; exec "$@"'
@@ -49,7 +50,7 @@ export async function spawnGated(command: string, program: Program, input: boole
     if (pid === undefined) throw (await subprocess).cause
     return { subprocess, pid }
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
+    const reason = messageOf(cause)
     throw new SvcError('request.unprocessable', `The program "${command}" could not be started: ${reason}`, { program: command }, { cause })
   }
 }

@@ -17,6 +17,7 @@ import type { Terminal, TerminalOptions } from '../../../ports/effects.js'
 import { createInput } from './input.js'
 import type { PtyBinding } from './pty-binding.js'
 import type { Sessions } from '../process/session-signals.js'
+import { messageOf } from '../../../protocol/message-of.js'
 
 export interface LiveTerminal extends Terminal {
   readonly fd: number
@@ -165,7 +166,7 @@ function fork(
   try {
     return pty.fork(program, args, { env: variables, cwd, cols, rows }, onExit)
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
+    const reason = messageOf(cause)
     throw new SvcError('request.unprocessable', `The terminal could not be opened: ${reason}`, {}, { cause })
   }
 }

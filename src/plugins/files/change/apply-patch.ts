@@ -9,6 +9,7 @@ import { type FilePatchText, PatchTextError, readPatch } from './patch-text.js'
 import type { Target } from '../places/targets.js'
 import { decodeText } from '../text/text.js'
 import { type ChangeTools, MAX_FILE_BYTES, readPresent, writeFile } from './write.js'
+import { messageOf } from '../../../protocol/message-of.js'
 
 const MAX_FILES = 200
 
@@ -187,9 +188,7 @@ async function writeAll(changed: readonly Planned[], files: Files): Promise<void
     const lost: string[] = []
     for (const file of done.toReversed()) await put(file, file.before, files).catch(() => lost.push(file.target.display))
     if (lost.length === 0) throw error
-    throw new ToolError(
-      `The patch failed, and could not be taken back in ${lost.join(', ')}: ${error instanceof Error ? error.message : String(error)}`,
-    )
+    throw new ToolError(`The patch failed, and could not be taken back in ${lost.join(', ')}: ${messageOf(error)}`)
   }
 }
 

@@ -1,5 +1,6 @@
 /** Failures of the file system as sentences the model can act on. */
 import { ToolError } from '../../../ports/plugin.js'
+import { messageOf } from '../../../protocol/message-of.js'
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'it does not exist',
@@ -25,5 +26,5 @@ export function fileFailure(doing: string, error: unknown): ToolError {
   if (error instanceof ToolError) return error
   const reason = REASONS[errorCode(error) ?? '']
   if (reason !== undefined) return new ToolError(`Cannot ${doing}: ${reason}.`)
-  return new ToolError(`Cannot ${doing}: ${error instanceof Error ? error.message : String(error)}`)
+  return new ToolError(`Cannot ${doing}: ${messageOf(error)}`)
 }

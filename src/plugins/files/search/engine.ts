@@ -3,6 +3,7 @@ import type { NativeHost } from '../../../ports/plugin.js'
 import { confirmed } from './confirmed.js'
 import { ripgrepEngine } from './ripgrep.js'
 import type { SearchEngine, Tree } from './search.js'
+import { messageOf } from '../../../protocol/message-of.js'
 
 export function createEngine(program: string | undefined, effects: NativeHost['effects']): SearchEngine {
   const scan = async () => (await import('./scan.js')).scanEngine(effects)
@@ -18,7 +19,7 @@ export function createEngine(program: string | undefined, effects: NativeHost['e
       usable = false
       effects.log.warn('ripgrep cannot be started; searching without it', {
         program,
-        reason: error instanceof Error ? error.message : String(error),
+        reason: messageOf(error),
       })
       return run(await scan())
     }

@@ -2,7 +2,7 @@
 import { compileGlob } from './glob-matcher.js'
 import { isGlob } from './globs.js'
 import { basename } from '../../../protocol/text/paths.js'
-import { sortInTurns, type Turn } from '../../../kernel/sort.js'
+import { compare, sortInTurns, type Turn } from '../../../kernel/sort.js'
 
 /** Paths looked at between two looks at the clock. */
 const STRETCH = 32
@@ -73,8 +73,4 @@ function isSubsequence(text: string, word: string): boolean {
 
 function depth(path: string): number {
   return path.split('/').length
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

@@ -19,6 +19,7 @@ import { answerServer } from '../link/requests.js'
 import { fileUri, pathOfUri } from './addresses.js'
 import type { Diagnostics } from './diagnostics.js'
 import { createDocuments, type Documents } from './documents.js'
+import { messageOf } from '../../../protocol/message-of.js'
 
 /** A server that has been greeted. */
 export interface Running {
@@ -69,7 +70,7 @@ export async function startServer(server: Server, signal: AbortSignal): Promise<
     deps.effects.log.info('a language server did not start', {
       adapter,
       root,
-      cause: error instanceof Error ? error.message : String(error),
+      cause: messageOf(error),
     })
     await closeServer(server)
     throw error instanceof SvcError ? error : new SvcError('request.unprocessable', reasonOf(error), {}, { cause: error })
@@ -143,5 +144,5 @@ function nameOf(root: string): string {
 
 function reasonOf(error: unknown): string {
   if (error instanceof z.ZodError) return 'it does not answer "initialize" as the protocol has it'
-  return error instanceof Error ? error.message : String(error)
+  return messageOf(error)
 }

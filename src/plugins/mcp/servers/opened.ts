@@ -12,6 +12,7 @@ import { listOffers, NO_OFFERS, type OfferKind, type Offers } from '../link/list
 import { type Authorization, openSession, type Session, type SessionDeps, type SessionListener } from '../link/session.js'
 import { type Answering, listenFor } from './asking.js'
 import { createReadingAnew, type ReadingAnew } from './reading-anew.js'
+import { messageOf } from '../../../protocol/message-of.js'
 
 export interface ConnectionDeps extends SessionDeps, Answering {
   readonly actors: NativeHost['actors']
@@ -81,7 +82,7 @@ export async function openServer(server: Server, signal: AbortSignal): Promise<M
     if (signal.aborted) throw error
     const trouble = troubleOf(await import('@modelcontextprotocol/client'), error, false)
     if (trouble === 'authorization' && place.authorization !== undefined) return place.isUnregistered() ? 'unregistered' : 'unauthorised'
-    const cause = error instanceof Error ? error.message : String(error)
+    const cause = messageOf(error)
     log.info('a server is not connected', { server: place.server, directory: place.directory, cause })
     throw error
   } finally {

@@ -19,6 +19,7 @@ import { watchSilence } from '../../../kernel/silence.js'
 import { createConnection } from './connection.js'
 import { answerTooLarge, connectionError, type ErrorContext, streamFault, webPage } from './errors.js'
 import type { Models, Protocol } from './protocol.js'
+import { messageOf } from '../../../protocol/message-of.js'
 
 const MARK_BYTES = 16
 
@@ -151,7 +152,7 @@ async function readParts(stream: ReadableStream<LanguageModelV3StreamPart>, { ta
     try {
       next = await reader.read()
     } catch (error) {
-      throw streamFault(`sent what cannot be read: ${error instanceof Error ? error.message : String(error)}`, context)
+      throw streamFault(`sent what cannot be read: ${messageOf(error)}`, context)
     }
     if (next.done) return
     if (!take(next.value)) return reader.cancel()

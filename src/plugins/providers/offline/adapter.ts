@@ -14,6 +14,7 @@ import { type Conversation, readConversation } from './conversation.js'
 import { playTurn } from './play.js'
 import { findScript, readScript } from './script.js'
 import { createVoice, type Voice } from './voice.js'
+import { messageOf } from '../../../protocol/message-of.js'
 
 const COUNTED_ERRORS = 256
 /** ms before the first answer to a prompt: no model answers at once, and who looks for the answer only once the prompt was taken has to see it begin. */
@@ -43,7 +44,7 @@ export function createOfflineAdapter(settings: ProviderSettings, effects: Pick<N
     try {
       return { text: new TextDecoder().decode(await effects.files.read(path, LIMITS.config.fileBytes)) }
     } catch (error) {
-      return { problem: `the file ${path} cannot be read (${error instanceof Error ? error.message : String(error)})` }
+      return { problem: `the file ${path} cannot be read (${messageOf(error)})` }
     }
   }
 

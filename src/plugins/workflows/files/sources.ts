@@ -14,6 +14,7 @@ import type { Effects, FileStat } from '../../../ports/effects.js'
 import { parseWorkflowFile } from './file.js'
 import type { Root } from './places.js'
 import { type FoundFile, isPassing, lookFrom, type Problem, scanRoot, whyNotRead } from './scan.js'
+import { messageOf } from '../../../protocol/message-of.js'
 
 interface Mistake {
   readonly message: string
@@ -164,5 +165,5 @@ function isNew({ effects }: SourceDeps, stat: FileStat): boolean {
 /** I4. */
 function reasonOf(error: unknown): string {
   if (isPassing(error)) throw error
-  return error instanceof Error ? error.message : String(error)
+  return messageOf(error)
 }

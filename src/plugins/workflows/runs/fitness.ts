@@ -13,6 +13,7 @@ import type { Ledger } from './ledger.js'
 import { runDirectory } from './prepare.js'
 import { compilePermissions } from '../files/permission-fields.js'
 import type { Acceptance } from '../settings.js'
+import { messageOf } from '../../../protocol/message-of.js'
 
 export type Fitness = Standing & {
   /** Why it must not run; none = it may. */
@@ -112,7 +113,7 @@ export function createFitness({ host, ledger, acceptance, activationId }: Fitnes
     if (definition.directory === undefined) return []
     return runDirectory(host, definition, baseOf({ root }, paths.home)).then(
       () => [],
-      (error: unknown) => [{ code: 'directory-missing' as const, message: error instanceof Error ? error.message : String(error) }],
+      (error: unknown) => [{ code: 'directory-missing' as const, message: messageOf(error) }],
     )
   }
 

@@ -24,6 +24,7 @@ import type { Moments } from './moments.js'
 import { runDirectory, runPrompt } from './prepare.js'
 import { scheduleRetry } from './retry.js'
 import { inLine } from '../turns.js'
+import { messageOf } from '../../../protocol/message-of.js'
 
 /** What a run is made of, as it was when its occurrence was claimed. */
 export interface Material {
@@ -131,7 +132,7 @@ async function reclaim(
   if (activation === undefined) return giveUp('The workflow is gone.')
   if (!activation.projection.active && ledger.run(run.rootRunId)?.trigger === 'scheduled') return giveUp(PAUSED)
   if (isFull()) return answer('attempt.postponed')
-  const ready = await current(activation).catch((error: unknown) => (error instanceof Error ? error.message : String(error)))
+  const ready = await current(activation).catch((error: unknown) => messageOf(error))
   if (signal.aborted) return
   if (isFull()) return answer('attempt.postponed') // I3
   if (typeof ready === 'string') return giveUp(ready)

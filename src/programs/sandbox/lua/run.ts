@@ -21,6 +21,7 @@ import { LIMITS } from '../../../protocol/limits.js'
 import type { Budget, Excess, Phase } from './budget.js'
 import { bytesOf, shownText } from '../values/text.js'
 import { traceback } from './traceback.js'
+import { messageOf } from '../../../protocol/message-of.js'
 
 export type Outcome<Value> =
   | { readonly type: 'value'; readonly value: Value }
@@ -49,7 +50,7 @@ export function createRun(L: LuaState, budget: Budget): Run {
     if (error === budget.tripped?.error) throw error
     if (error instanceof RangeError) endOnExhaustion(error, budget)
     luaL_where(L, 1) // empty when it was not thrown in a line of the script but by a function the script called
-    lua_pushstring(L, bytesOf(error instanceof Error ? error.message : String(error)))
+    lua_pushstring(L, bytesOf(messageOf(error)))
     lua_concat(L, 2)
     return 1
   })

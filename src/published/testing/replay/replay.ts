@@ -9,6 +9,7 @@ import { statesOf } from '../../../actors/inspector/actors.js'
 import { ERRORS, type ErrorCode, SvcError } from '../../../protocol/errors.js'
 import { type Life, livesOf, machineOf } from './recorded.js'
 import type { RecordedActors, ReplayActor, ReplayedStep, Trace, TraceRecord } from './replay-types.js'
+import { messageOf } from '../../../protocol/message-of.js'
 
 const RECORD_ANEW =
   'Start the server with "svc serve --inspect-payloads", open the inspector before the actor starts, and save the trace again.'
@@ -106,7 +107,7 @@ function attempt(life: Life, record: TraceRecord, step: () => AnyMachineSnapshot
   try {
     return step()
   } catch (error) {
-    throw difference(life, record, `the machine of today fails: ${error instanceof Error ? error.message : String(error)}`, {
+    throw difference(life, record, `the machine of today fails: ${messageOf(error)}`, {
       cause: error,
     })
   }

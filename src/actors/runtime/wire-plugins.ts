@@ -1,0 +1,68 @@
+/** Configuration, what it and plugins bring, and the plugins themselves: each needs the others. */
+import type { InspectionEvent } from 'xstate'
+import { createCommandSandbox } from '../../platform/confinement/confined-command.js'
+import { createProtectedFiles } from '../../platform/protection/protected-files.js'
+import type { Effects } from '../../ports/effects.js'
+import { publicDocument } from '../../protocol/text/secrets.js'
+import type { Store } from '../../store/store.js'
+import { createEventCommit } from '../plugin/brokers/event-commit.js'
+import { reviewApprovals } from '../plugin/entry/trust-review.js'
+import { createPluginSystem, type PluginSystem } from '../plugin/plugin-system.js'
+import type { PluginPrograms } from '../plugin/start-plans.js'
+import { createCatalogSource } from '../provider/catalog/source.js'
+import { createResourceFacades } from '../resource/facade/resources.js'
+import type { EventParts } from './wire-events.js'
+
+interface PluginWiring {
+  readonly effects: Effects
+  readonly store: Store
+  readonly version: string
+  readonly programs: PluginPrograms
+  readonly serverUrl?: (() => string | undefined) | undefined
+  readonly inspect?: ((event: InspectionEvent) => void) | undefined
+}
+
+export type PluginParts = ReturnType<typeof wirePlugins>
+
+export function wirePlugins({ effects, store, version, programs, serverUrl, inspect }: PluginWiring, { journal, actors }: EventParts) {
+  const protectedFiles = createProtectedFiles({
+    configDirectory: effects.paths.config,
+    stateDirectory: effects.paths.state,
+    cacheDirectory: effects.paths.cache,
+    home: effects.paths.home,
+    env: effects.env,
+    files: effects.files,
+  })
+  const sandbox = createCommandSandbox(effects, protectedFiles)
+  const source = createCatalogSource(effects)
+  let plugins: PluginSystem | undefined
+  const { configs, resources, instructions } = createResourceFacades({
+    effects,
+    onUpdated: (directory) => journal.commit('process', (tx) => tx.emit('config.updated', { directory })),
+    review: (before, after) => reviewApprovals(before, after, new Set()),
+    plugins: () => plugins,
+    whyNoSandbox: sandbox.whyMissing,
+    surroundings: async (directory) => {
+      const view = await plugins?.ready(directory)
+      const tools = view?.tools.flatMap(({ contribution: { id, permission } }) => [id, permission]) ?? []
+      return { contributions: view?.providers ?? [], offered: await source.known(), tools, plugins: plugins?.builtInIds() ?? [] }
+    },
+  })
+  plugins = createPluginSystem({
+    effects,
+    snapshots: configs.snapshots,
+    programs,
+    version,
+    inspect,
+    actors,
+    isSession: (sessionId, directory) => store.sessions.get(sessionId)?.directory === directory,
+    serverUrl: serverUrl ?? (() => undefined),
+    onUpdated: (info, directory) => journal.publish('package.updated', { info, ...(directory !== undefined && { directory }) }),
+    brokers: {
+      config: async ({ workspace }) => publicDocument(await configs.load(workspace ?? effects.paths.config)),
+      publish: createEventCommit({ journal, store, effects }),
+      protectedFiles,
+    },
+  })
+  return { configs, resources, instructions, plugins, source, sandbox }
+}

@@ -1,0 +1,41 @@
+/** Providers, and whose keys they are called with. */
+import type { InspectionEvent } from 'xstate'
+import type { ActorRegistry } from '../../kernel/roots.js'
+import type { Effects } from '../../ports/effects.js'
+import { createConnections } from '../provider/credentials/connections.js'
+import { createCredentialFile } from '../provider/credentials/credential-file.js'
+import { createProviders } from '../provider/providers.js'
+import { createProviderRenewal, createProviderSignIns } from '../provider/sign-in/provider-sign-ins.js'
+import { containing, createWorkspaceRegistry } from '../workspace/workspace-registry.js'
+import type { PluginParts } from './wire-plugins.js'
+
+export type ProviderParts = ReturnType<typeof wireProviders>
+
+interface ProviderWiring {
+  readonly effects: Effects
+  readonly actors: ActorRegistry
+  readonly inspect?: ((event: InspectionEvent) => void) | undefined
+}
+
+export function wireProviders({ effects, actors, inspect }: ProviderWiring, { configs, plugins: serving, source }: PluginParts) {
+  const credentials = createCredentialFile(effects)
+  const registered = createWorkspaceRegistry(effects)
+  const signingIn = { effects, file: credentials, configs, installation: effects.paths.config }
+  const tokens = createProviderRenewal(signingIn)
+  const providers = createProviders({
+    effects,
+    configs,
+    // The installation is no workspace: nothing is looked for in it, and nothing starts for it.
+    contributions: async (directory) =>
+      (directory === effects.paths.config ? serving.current(directory) : await serving.ready(directory)).providers,
+    adapters: () => serving.adapters(),
+    workspaceOf: async (directory) => containing(await registered.all().catch(() => []), directory),
+    source,
+    credentials,
+    installation: effects.paths.config,
+    renewal: tokens.renewal,
+  })
+  const signIns = createProviderSignIns({ ...signingIn, ...tokens, providers, actors, inspect })
+  const connections = createConnections({ effects, file: credentials, endpointOf: providers.endpoint })
+  return { registered, providers, signIns, connections }
+}

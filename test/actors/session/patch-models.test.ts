@@ -6,6 +6,7 @@ import type { RegistryView } from '../../../src/ports/view.js'
 function offered(model: string, tools: readonly string[]): string[] {
   const run = {
     session: {},
+    permission: [],
     ceilings: [],
     prompt: {},
     target: { model: { model: { id: model, capabilities: {} } }, agent: { record: {}, rules: [], narrowing: [] } },

@@ -83,6 +83,7 @@ function setup(first: Generation, rules: readonly PermissionRule[] = [{ permissi
     prompt: {},
     target: { agent: { record: { name: 'build' }, rules, narrowing: [] }, model: { model: { capabilities: {} } } },
     recent: [],
+    permission: [],
     ceilings: [],
   } as unknown as RunScope
   const { signal } = new AbortController()

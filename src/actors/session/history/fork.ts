@@ -22,6 +22,7 @@ const OWN = [
   'catalogActivity',
   'summary',
   'goal',
+  'continues',
 ] as const
 
 /** A message that is still being generated is not copied; `messageId` cannot name it. Emits `session.created` only, when everything is there. */

@@ -15,6 +15,8 @@ import { callContext, changeNote, goneTool, makeAttempt } from './attempt.js'
 import { isUnprompted, UNPROMPTED } from '../state/imported.js'
 import { keepContents } from '../state/shown-files.js'
 import type { SessionCore } from '../state/core.js'
+import { isOffered } from './offered-tools.js'
+import { refreshRules } from './rules-now.js'
 import { type Asking, layersOf, refusedTools, type OpenCall, type RunScope } from './run-scope.js'
 
 async function contextOf(core: SessionCore, run: RunScope, call: OpenCall, signal: AbortSignal): Promise<ToolContext> {
@@ -59,6 +61,9 @@ async function judgeAttempt(
   call: OpenCall,
   { further, signal }: { readonly further: () => readonly PermissionNeed[]; readonly signal: AbortSignal },
 ): Promise<Judgement> {
+  await refreshRules(core, run)
+  // What hides a tool by now would not have let it be called.
+  if (!isOffered(layersOf(run), call.tool.contribution)) return { denied: { permission: call.tool.contribution.id, patterns: ['*'] } }
   const attempt = await makeAttempt(core, run, call, signal)
   call.attempt = attempt
   if (attempt.isChanged) call.step.callProgress(call.callId, changeNote(attempt))

@@ -13,6 +13,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Work } from '../../../machines/session/session.machine.js'
 import { type ErrorCode, SvcError } from '../../../protocol/errors.js'
 import type { QueueRow } from '../../../store/store.js'
+import { continued } from '../admission/continued.js'
 import { appendPrompt, type RunTarget, resolveTarget } from '../admission/append.js'
 import { rootOf, type SessionCore, sessionOrThrow } from '../state/core.js'
 import { busyStatus, dequeue, isLongPrompt, isSilent } from '../admission/queue.js'
@@ -41,8 +42,9 @@ export async function claimWork(core: SessionCore, context: SystemContext, sessi
 }
 
 async function claimPrompt(core: SessionCore, context: SystemContext, sessionId: string, look: Look): Promise<Work> {
-  const row = core.store.queue.first(sessionId)
-  if (row === undefined) return rest(core, sessionId)
+  const queued = core.store.queue.first(sessionId)
+  if (queued === undefined) return rest(core, sessionId)
+  const row = { ...queued, request: continued(queued.request, sessionOrThrow(core, sessionId)) }
   const { target, ceilings } = await answering(core, context, sessionId, row)
   if (isLongPrompt(row.request)) await nextTurn()
   const asked = look.compaction()
@@ -115,6 +117,7 @@ function claim(core: SessionCore, row: QueueRow, target: RunTarget, ceilings: Ru
       target,
       isSynced: false,
       isPlanning: session.mode !== undefined,
+      permission: session.permission ?? [],
       ceilings,
       messageId: row.request.messageId,
       calls: new Map(),

@@ -1,5 +1,5 @@
 /** The tools a run may call (sessions-events §8.6), found once for each view of the plugins. */
-import { isOfferedByAll } from '../../../machines/permission/permission.js'
+import { isOfferedByAll, type PermissionLayers } from '../../../machines/permission/permission.js'
 import type { RegisteredTool, RegistryView } from '../../../ports/view.js'
 import { type RunScope, layersOf } from './run-scope.js'
 
@@ -8,14 +8,20 @@ export type OfferedTools = ReadonlyMap<string, RegisteredTool>
 /** Families that were trained to change files by patches. */
 const PREFERS_PATCHES = /\bgpt-[5-9]|\bcodex/i
 
-const offered = new WeakMap<RunScope, { readonly view: RegistryView; readonly target: RunScope['target']; readonly tools: OfferedTools }>()
+interface Known extends Pick<RunScope, 'target' | 'permission' | 'ceilings'> {
+  readonly view: RegistryView
+  readonly tools: OfferedTools
+}
 
-/** By id, in the order of the view. Rules of a run change with its target only, so a view answers the same for one each time. */
+const offered = new WeakMap<RunScope, Known>()
+
+/** By id, in the order of the view: the same for the same rules. */
 export function offeredTools(run: RunScope, view: RegistryView): OfferedTools {
+  const { target, permission, ceilings } = run
   const known = offered.get(run)
-  if (known?.view === view && known.target === run.target) return known.tools
+  if (known?.view === view && known.target === target && known.permission === permission && known.ceilings === ceilings) return known.tools
   const tools = findOffered(run, view)
-  offered.set(run, { view, target: run.target, tools })
+  offered.set(run, { view, target, permission, ceilings, tools })
   return tools
 }
 
@@ -31,8 +37,11 @@ function findOffered(run: RunScope, view: RegistryView): OfferedTools {
 /** Those the rules of a run let be called, whatever its model can do. */
 export function allowedTools(run: RunScope, view: RegistryView): OfferedTools {
   const layers = layersOf(run)
-  const tools = view.tools.filter(
-    ({ contribution: { id, permission } }) => isOfferedByAll(layers, permission) && (id === permission || isOfferedByAll(layers, id)),
-  )
+  const tools = view.tools.filter(({ contribution }) => isOffered(layers, contribution))
   return new Map(tools.map((tool) => [tool.contribution.id, tool]))
+}
+
+/** Whether no rule hides the tool as a whole. */
+export function isOffered(layers: PermissionLayers, { id, permission }: RegisteredTool['contribution']): boolean {
+  return isOfferedByAll(layers, permission) && (id === permission || isOfferedByAll(layers, id))
 }

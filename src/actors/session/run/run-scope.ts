@@ -2,6 +2,7 @@
 import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
 import type { Session } from '../../../protocol/session/session.js'
 import { evaluateLayers, type PermissionGrant, type PermissionLayers } from '../../../machines/permission/permission.js'
+import type { PermissionRule } from '../../../protocol/interaction/interaction.js'
 import type { PermissionNeed } from '../../../ports/plugin.js'
 import type { InRun } from '../../../ports/programs.js'
 import type { RegisteredTool } from '../../../ports/view.js'
@@ -70,8 +71,9 @@ export interface RunScope {
   target: RunTarget
   /** Whether the session planned when `target` was settled. */
   isPlanning: boolean
-  /** Rules of the sessions that delegated to this one. */
-  readonly ceilings: readonly PermissionLayers[]
+  /** Rules of the session itself, and of those that delegated to it, as of the latest step or call (`refreshRules`). */
+  permission: readonly PermissionRule[]
+  ceilings: readonly PermissionLayers[]
   /** The user message answered; a steering prompt that joins becomes it. */
   messageId: string
   readonly calls: Map<string, OpenCall>
@@ -93,7 +95,7 @@ export function stepsAsked({ prompt }: Pick<RunScope, 'prompt'>, step: number): 
 
 /** Rules of the run: agent, session, prompt `tools` (decision 6); later ones win (sessions-events §8.4). */
 export function layersOf(run: RunScope): PermissionLayers {
-  const own = layersFor(run.session, run.target.agent, refusedTools(run))
+  const own = layersFor({ ...run.session, permission: [...run.permission] }, run.target.agent, refusedTools(run))
   return { ...own, ceilings: [...(own.ceilings ?? []), ...run.ceilings] }
 }
 

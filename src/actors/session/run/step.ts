@@ -29,6 +29,7 @@ import { isNotice } from '../state/runtime-marker.js'
 import { delegateOf, givenSteps } from './given-steps.js'
 import { modelMessages } from '../history/request.js'
 import { rulesOf, type RunScope, type StepScope, stepsAsked } from './run-scope.js'
+import { refreshRules } from './rules-now.js'
 import type { SystemContext } from './system-context.js'
 
 /** Failures of hooks that a message tells, and characters of each. */
@@ -57,6 +58,7 @@ export async function prepareStep(
   if (run.target.obstacle !== undefined)
     return openStep(core, run, { number, isLast: false, request: undefined, offered: new Map(), hookFailures: [] }, signal)
   Object.assign(run, await targetOfStep(core, { ...run, sessionId: session.id }))
+  await refreshRules(core, run)
   const { target } = run
   const { steps } = target.agent.record
   if (isLongPrompt(run.prompt)) await nextTurn()

@@ -9,6 +9,7 @@ import { settleOutput } from '../../artifact/outputs.js'
 import { HookedResult } from '../../plugin/calls/hook-values.js'
 import { runHooks } from '../../plugin/calls/hooks.js'
 import { type PermissionNeed, type ToolContext, type ToolContribution, ToolError, type ToolResult } from '../../../ports/plugin.js'
+import { escapedText } from '../../../protocol/text/visible-text.js'
 import { wellFormed } from '../../../protocol/text/well-formed.js'
 import { approvalsOf } from '../../interaction/approvals.js'
 import { callContext, changeNote, goneTool, makeAttempt } from './attempt.js'
@@ -130,7 +131,7 @@ export async function askCall(core: SessionCore, run: RunScope, call: OpenCall, 
   const { need, approvals } = call.asking
   const request = {
     messageId: call.step.info.id,
-    title: need.title,
+    title: escapedText(need.title),
     permission: need.permission,
     patterns: [...need.patterns],
     always: need.explicit === undefined ? [...need.patterns] : [],

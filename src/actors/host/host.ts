@@ -108,7 +108,7 @@ export function createNativeHost(
   }
 }
 
-function todosOf(core: SessionCore): NativeHost['todos'] {
+function todosOf(core: Rows): NativeHost['todos'] {
   const { store, journal } = core
   return {
     replace(sessionId, todos: readonly Todo[]) {
@@ -121,7 +121,7 @@ function todosOf(core: SessionCore): NativeHost['todos'] {
   }
 }
 
-function questionsOf(core: SessionCore): NativeHost['questions'] {
+function questionsOf(core: Rows & Work): NativeHost['questions'] {
   const { interactions, statuses } = core
   return {
     async ask(context: ToolContext, questions) {

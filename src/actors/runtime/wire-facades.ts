@@ -9,7 +9,7 @@ import { createInspector } from '../inspector/inspector.js'
 import { createPluginCalls } from '../plugin/calls/plugin-calls.js'
 import type { createSessions } from '../session/sessions.js'
 import { callState } from '../session/state/call-state.js'
-import type { SessionCore } from '../session/state/core.js'
+import type { Rows, Sources, Work } from '../session/state/core.js'
 import { familyActivities, familyActivity } from '../session/state/records.js'
 import { createManagement } from './management.js'
 import type { createSystem } from './system.js'
@@ -29,7 +29,7 @@ interface Wired {
   readonly happening: EventParts
   readonly extending: PluginParts
   readonly providing: ProviderParts
-  readonly core: SessionCore
+  readonly core: Rows & Work & Sources
   readonly system: Awaited<ReturnType<typeof createSystem>>
   readonly sessions: ReturnType<typeof createSessions>
   readonly artifacts: Runtime['artifacts']

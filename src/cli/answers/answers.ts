@@ -5,7 +5,7 @@
 import type { PromptOptions } from '../../published/client/client-types.js'
 import type { PermissionReply, PermissionRequest, QuestionRequest } from '../../protocol/interaction/interaction.js'
 import { type Refusal, refusalOf } from '../../protocol/interaction/refusal.js'
-import { printable } from '../../protocol/text/visible-text.js'
+import { escapedText, printable } from '../../protocol/text/visible-text.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { readAnswer, readQuestions } from './question-text.js'
 
@@ -41,7 +41,7 @@ export function createAnswers(policy: AnswerPolicy, terminal: Terminal) {
     request: PermissionRequest,
     { signal, wider }: { readonly signal: AbortSignal; readonly wider: readonly string[] },
   ): Promise<PermissionReply | undefined> {
-    const what = `${printable(request.title)} (${request.permission}: ${request.patterns.map(printable).join(', ')})`
+    const what = `${escapedText(request.title)} (${request.permission}: ${request.patterns.map(escapedText).join(', ')})`
     if (policy === 'wait') {
       terminal.note(`left open for another client to answer: ${what}`)
       return undefined
@@ -116,7 +116,7 @@ export function refusalText({ permission, title, patterns }: Refusal): string {
 }
 
 function choices(always: readonly string[], wider: readonly string[]): string {
-  const list = (patterns: readonly string[]) => patterns.map(printable).join(', ')
+  const list = (patterns: readonly string[]) => patterns.map(escapedText).join(', ')
   const lasting = [
     ...(always.length === 0 ? [] : [`[a] always (just this: ${list(always)})`]),
     ...(wider.length === 0 ? [] : [`[w] always, and also ${list(wider)}`]),

@@ -15,6 +15,7 @@ import { createLru } from '../../kernel/lru.js'
 import type { TaskEvent, TaskInput } from '../../machines/subagents/task.machine.js'
 import { createDelivery } from './delivery.js'
 import { createLedger, isOpen, isWorking, type Task } from './ledger.js'
+import { type Resumer, resumedBy } from './resumed.js'
 import { submitPrompts, taskLogic } from './task.actor.js'
 
 const { depth: DEPTH, tasks: TASKS, familyTasks: FAMILY } = LIMITS.subagents
@@ -37,8 +38,8 @@ export interface Delegation {
    * the answer began. Nothing is created once `signal` has aborted.
    */
   start(task: NewTask, signal: AbortSignal): Promise<Task>
-  /** More work for a task, whether it has ended or not. */
-  resume(task: Task, prompt: string): Promise<Task>
+  /** More work for a task, whether it has ended or not. Nothing of it may do more than the run that says so. */
+  resume(task: Task, prompt: string, by: Resumer): Promise<Task>
   /** Resolves with the task once it has ended; rejects when the service stops before. */
   ended(taskId: string): Promise<Task>
   /** Stops tasks with everything below; answers those that were stopped, and how many prompts were removed. */
@@ -195,7 +196,7 @@ export function createDelegation(host: Pick<NativeHost, 'effects' | 'sessions' |
       if (!over.signal.aborted) begin(task, 'queued')
       return task
     },
-    async resume({ id }, text) {
+    async resume({ id }, text, by) {
       if (over.signal.aborted) throw new SvcError('lifecycle.closed', 'The service is stopping.')
       const task = ledger.get(id)
       if (task === undefined) throw new SvcError('resource.not_found', `There is no task "${id}".`)
@@ -207,7 +208,7 @@ export function createDelegation(host: Pick<NativeHost, 'effects' | 'sessions' |
         prompts: [...task.prompts, { messageId: ids.next('msg'), text }],
         updated: clock.now(),
       }
-      ledger.commit('process', (tx) => ledger.put(tx, next))
+      sessions.note(id, 'delegation', resumedBy(sessions.get(id), by, { isOpen: isOpen(task) }), (tx) => ledger.put(tx, next))
       const known = alive.get(id)?.ref
       if (known === undefined || known.getSnapshot().status !== 'active') begin(next, 'queued')
       else if (known.getSnapshot().hasTag('owing')) {

@@ -10,6 +10,7 @@ import type { Session } from '../../protocol/session/session.js'
 import type { ChangeNotes } from '../../protocol/session/snapshot.js'
 import { changesOfTask } from './changes.js'
 import type { Delegation } from './delegation.js'
+import type { Resumer } from './resumed.js'
 import { shownTask, type Task } from './ledger.js'
 
 const { description: DESCRIPTION_LENGTH, prompt: PROMPT_LENGTH } = LIMITS.subagents
@@ -68,7 +69,7 @@ function taskTool({ host, delegation }: ToolDeps): ToolContribution {
       const task = await asToolError(async () =>
         input.task_id === undefined
           ? delegation.start(await newTask(host, input, parent, context), context.signal)
-          : delegation.resume(mustFind(delegation, context.sessionId, input.task_id), input.prompt),
+          : delegation.resume(mustFind(delegation, context.sessionId, input.task_id), input.prompt, resumerOf(context)),
       )
       context.progress({ sessionId: task.id, agent: task.agent, status: 'running', background: !isForeground })
       const { id: sessionId, directory } = parent
@@ -78,6 +79,10 @@ function taskTool({ host, delegation }: ToolDeps): ToolContribution {
         : startedIn(task, input.task_id !== undefined)
     },
   })
+}
+
+function resumerOf({ sessionId, agent, refused = [] }: ToolContext): Resumer {
+  return { sessionId, agent, refused }
 }
 
 async function newTask(host: ToolDeps['host'], input: TaskInput, parent: Session, context: ToolContext) {

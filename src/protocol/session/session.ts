@@ -46,6 +46,8 @@ export const Session = z
     /** The last execution that worked for it, and the root of its family then. */
     executionID: z.string().optional(),
     executionRootSessionID: z.string().optional(),
+    /** What the last prompt said of who answers it, and without which tools: what the runtime tells the session afterwards is answered so, too. */
+    continues: z.looseObject({ agent: z.string().optional(), refused: z.array(z.string()).optional() }).optional(),
     /** The run of a workflow that began the session; its `permission` are the rules of the file. */
     workflowRunID: z.string().optional(),
     /** Somebody stands for the content of the file: it was accepted, or saved by hand. */

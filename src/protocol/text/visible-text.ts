@@ -17,6 +17,13 @@ export function printable(text: string): string {
   return text.replace(UNSEEN_RUN, ' ')
 }
 
+const NAMES: Readonly<Record<string, string>> = { '\n': '\\n', '\t': '\\t', '\r': '\\r' }
+
+/** One line for somebody who decides about it: what is unseen is written out, so that nothing reads as another thing than it is (threat-model G5). */
+export function escapedText(text: string): string {
+  return text.replace(UNSEEN, (character) => NAMES[character] ?? `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`)
+}
+
 /** JSON in which what is unseen is escaped, so that nothing is lost; the line ends between its values stay. */
 export function escapedJson(json: string): string {
   return json.replace(UNSEEN, (character) => (character === '\n' ? character : escape(character)))

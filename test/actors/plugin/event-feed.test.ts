@@ -5,6 +5,7 @@ import { createBus } from '../../../src/actors/events/bus.js'
 import { createEventCommit } from '../../../src/actors/plugin/brokers/event-commit.js'
 import { startEventFeed } from '../../../src/actors/plugin/calls/event-feed.js'
 import { createJournal } from '../../../src/actors/events/journal.js'
+import { SvcError } from '../../../src/protocol/errors.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import type { PluginEvent } from '../../../src/protocol/plugin/plugin-requests.js'
 import type { Session } from '../../../src/protocol/session/session.js'
@@ -183,10 +184,42 @@ describe('events plugins publish', () => {
     expect(() => publish('dev.example.one', 'plugin.example.big', 'x'.repeat(LIMITS.events.recordBytes / 4), place)).toThrow(
       expect.objectContaining({ code: 'request.unprocessable' }),
     )
-    for (let count = 0; count < LIMITS.plugins.publishedPerSecond; count++) publish('dev.example.one', 'plugin.example.ping', count, place)
+    for (let count = 1; count < LIMITS.plugins.publishedPerSecond; count++) publish('dev.example.one', 'plugin.example.ping', count, place)
     expect(() => publish('dev.example.one', 'plugin.example.ping', 0, place)).toThrow(expect.objectContaining({ code: 'quota.exceeded' }))
     publish('dev.example.two', 'plugin.example.ping', 0, place)
     effects.clock.advance(1000)
     publish('dev.example.one', 'plugin.example.ping', 0, place)
+  })
+
+  it('are counted before they are looked at, so that a flood of what is refused costs nothing', () => {
+    const { publish, store } = setup()
+    const place = { scope: 'workspace', workspace: '/project' } as const
+    let looked = 0
+    const payload = {
+      get sessionID() {
+        looked++
+        return 'ses_nobody'
+      },
+    }
+    const codes = Array.from({ length: 2 * LIMITS.plugins.publishedPerSecond }, () => {
+      try {
+        publish('dev.example.one', 'plugin.example.ping', payload, place)
+        return 'published'
+      } catch (error) {
+        return error instanceof SvcError ? error.code : String(error)
+      }
+    })
+    const half = LIMITS.plugins.publishedPerSecond
+    expect(codes).toEqual([
+      ...Array.from({ length: half }, () => 'request.forbidden'),
+      ...Array.from({ length: half }, () => 'quota.exceeded'),
+    ])
+    const before = looked
+    expect(() => publish('dev.example.one', 'plugin.example.ping', payload, place)).toThrow(
+      expect.objectContaining({ code: 'quota.exceeded' }),
+    )
+    expect(looked).toBe(before)
+    expect(before).toBeGreaterThan(0)
+    expect(store.sessions.get('ses_nobody')).toBeUndefined()
   })
 })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { escapedJson, printable, visibleText } from '../../../src/protocol/text/visible-text.js'
+import { escapedJson, escapedText, printable, visibleText } from '../../../src/protocol/text/visible-text.js'
 
 const UNSEEN = [
   '\u0000',
@@ -30,6 +30,7 @@ it.each(UNSEEN.map((character) => [character.codePointAt(0)?.toString(16), chara
   (_, character) => {
     expect(visibleText(`a${character}b`)).toBe('ab')
     expect(printable(`a${character}${character}b`)).toBe('a b')
+    expect(escapedText(`a${character}b`)).toMatch(/^a\\(?:[nrt]|u\{[\da-f]+\})b$/)
     const json = escapedJson(JSON.stringify({ text: `a${character}b` }))
     expect(json).toMatch(/^[\x20-\x7e]+$/)
     expect(JSON.parse(json)).toEqual({ text: `a${character}b` })

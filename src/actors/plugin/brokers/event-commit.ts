@@ -24,7 +24,7 @@ export type PublishEvent = (pluginId: string, type: string, properties: unknown,
 
 /**
  * Throws `request.unprocessable` for payloads over 256 KiB, `request.forbidden` for sessions that are not the plugin's,
- * and `quota.exceeded` for more than `publishedPerSecond` events.
+ * and `quota.exceeded` for more than `publishedPerSecond` events, those that are refused among them.
  */
 export function createEventCommit(deps: {
   readonly journal: Pick<Journal, 'commit'>
@@ -33,15 +33,16 @@ export function createEventCommit(deps: {
 }): PublishEvent {
   const rates = createLru<string, Rate>(REMEMBERED)
   return (pluginId, type, properties, place) => {
+    // Before anything is looked at: what is refused costs as little as can be.
+    const rate = rates.get(pluginId) ?? createRate(deps.effects.clock)
+    rates.set(pluginId, rate)
+    if (rate.count() > publishedPerSecond)
+      throw new SvcError('quota.exceeded', `A plugin may publish ${publishedPerSecond} events per second.`, { pluginId })
     const data = wellFormedValue(properties ?? null)
     const bytes = Buffer.byteLength(JSON.stringify(data))
     if (bytes > PAYLOAD_BYTES)
       throw new SvcError('request.unprocessable', `The payload of an event may have ${PAYLOAD_BYTES} bytes; this one has ${bytes}.`)
     const sessionId = sessionFor(deps.store, data, place)
-    const rate = rates.get(pluginId) ?? createRate(deps.effects.clock)
-    rates.set(pluginId, rate)
-    if (rate.count() > publishedPerSecond)
-      throw new SvcError('quota.exceeded', `A plugin may publish ${publishedPerSecond} events per second.`, { pluginId })
     deps.journal.commit('process', (tx) => tx.emitOpen({ type, source: pluginId, data, sessionId, directory: place.workspace }))
   }
 }

@@ -9,6 +9,7 @@ import { sessionOrThrow, type Rows, type Sources } from '../state/core.js'
 import { agentOf } from '../state/plan-mode.js'
 import { hasDefaultTitle, knownAgent } from '../state/records.js'
 import { isNotice } from '../state/runtime-marker.js'
+import { continuesAfter } from './continued.js'
 
 /** Who answers a prompt, and with which model. */
 export interface RunTarget {
@@ -57,12 +58,13 @@ export function appendPrompt(
   const { store, effects } = core
   const now = effects.clock.now()
   const before = sessionOrThrow(core, sessionId)
-  const { revert: _revert, ...kept } = before
+  const { revert: _revert, continues: _continues, ...kept } = before
   const title = before.parentId === undefined && hasDefaultTitle(before.title) ? fallbackTitle(prompt) : undefined
   const answering = target.obstacle === undefined ? { agent: before.agent ?? target.agent.record.name, model: target.model.ref } : {}
   const session: Session = {
     ...kept,
     ...answering,
+    ...continuesAfter(prompt, before),
     ...(title === undefined ? {} : { title }),
     ...member,
     time: { ...before.time, updated: now },

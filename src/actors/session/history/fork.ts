@@ -3,7 +3,7 @@ import { SvcError } from '../../../protocol/errors.js'
 import type { Message, MessageInfo, Part } from '../../../protocol/message/message.js'
 import type { ForkSessionRequest } from '../../../protocol/session/sharing.js'
 import type { Session } from '../../../protocol/session/session.js'
-import { sessionOrThrow, type Rows, type Sources } from '../state/core.js'
+import { sessionOrThrow, type Rows, type Sources, type Work } from '../state/core.js'
 import { summaryRecordOf } from './conversation.js'
 import { slugOf } from '../state/slug.js'
 import { STAGED_TENANT } from './staged.js'
@@ -22,10 +22,11 @@ const OWN = [
   'catalogActivity',
   'summary',
   'goal',
+  'continues',
 ] as const
 
 /** A message that is still being generated is not copied; `messageId` cannot name it. Emits `session.created` only, when everything is there. */
-export async function forkSession(core: Rows & Sources, sourceId: string, { messageId }: ForkSessionRequest): Promise<Session> {
+export async function forkSession(core: Rows & Sources & Pick<Work, 'restores'>, sourceId: string, { messageId }: ForkSessionRequest): Promise<Session> {
   const { effects, store, journal } = core
   await core.restores.settled(sourceId) // its history moves in steps
   const source = sessionOrThrow(core, sourceId)

@@ -1,6 +1,7 @@
 /** Asking for what a tool call needs (sessions-events §8.10). */
 import { judge } from '../../../machines/permission/permission.js'
 import type { PermissionNeed } from '../../../ports/plugin.js'
+import { escapedText } from '../../../protocol/text/visible-text.js'
 import type { Work } from '../state/core.js'
 import type { OpenCall, RunScope } from './run-scope.js'
 
@@ -11,7 +12,7 @@ export async function askCall(core: Work, run: RunScope, call: OpenCall, signal:
   const { approvals } = call.world.project
   const request = {
     messageId: call.step.info.id,
-    title: need.title,
+    title: escapedText(need.title),
     permission: need.permission,
     patterns: [...need.patterns],
     always: need.explicit === undefined ? [...need.patterns] : [],

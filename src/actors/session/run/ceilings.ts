@@ -8,15 +8,22 @@ import type { Session } from '../../../protocol/session/session.js'
 import type { AgentView } from '../../../ports/facades.js'
 import { agentOf } from '../state/plan-mode.js'
 import type { Rows, Sources } from '../state/core.js'
+import { isRecord } from '../../../protocol/text/json.js'
 
 const MOST = 16
 
-/** On the record of a session that was delegated to: as whom. */
-interface Delegation {
-  /** Agent of the run that delegated. */
+/** Of a run that delegated: as whom. */
+interface Delegator {
+  /** Its agent. */
   readonly agent: string
   /** Tools its prompt left out. */
   readonly refused: readonly string[]
+}
+
+/** On the record of a session that was delegated to. */
+interface Delegation extends Delegator {
+  /** Runs that gave it more to do, of sessions above. */
+  readonly resumed: readonly (Delegator & { readonly sessionId: string })[]
 }
 
 /** Rules of each session above, nearest first; none for a session nobody delegated to. */
@@ -30,14 +37,33 @@ export async function ceilingsOf(
     const delegation = delegationOf(below)
     const parent = below.parentId === undefined ? undefined : core.store.sessions.get(below.parentId)
     if (delegation === undefined || parent === undefined) return ceilings
-    const agent = await core.resources.agent(parent.directory, delegation.agent).catch(async () => {
-      const name = await agentOf(core, parent)
-      return name === undefined ? core.resources.defaultAgent(parent.directory) : core.resources.agent(parent.directory, name)
-    })
-    ceilings.push(layersFor(parent, agent, delegation.refused))
+    ceilings.push(await layersAs(core, parent, delegation))
+    for (const { sessionId, ...delegator } of delegation.resumed) {
+      const above = core.store.sessions.get(sessionId)
+      if (above !== undefined) ceilings.push(await layersAs(core, above, delegator))
+    }
     below = parent
   }
   return ceilings
+}
+
+/** What stands in rows of the rules of a session: its own, and those of the sessions that its ceilings are made of. Another text, other rules. */
+export function standingRules({ store }: Pick<Rows, 'store'>, session: Session): string {
+  const rules: unknown[] = []
+  for (let each: Session | undefined = session; each !== undefined && rules.length <= MOST; ) {
+    rules.push([each.permission, each.delegation])
+    each = each.delegation === undefined || each.parentId === undefined ? undefined : store.sessions.get(each.parentId)
+  }
+  return JSON.stringify(rules)
+}
+
+async function layersAs(core: Pick<Sources, 'resources'>, session: Session, { agent: name, refused }: Delegator) {
+  const { resources } = core
+  const agent = await resources.agent(session.directory, name).catch(async () => {
+    const own = await agentOf(core, session)
+    return own === undefined ? resources.defaultAgent(session.directory) : resources.agent(session.directory, own)
+  })
+  return layersFor(session, agent, refused)
 }
 
 /** Layers of a session that runs as an agent, without some tools; the rules of a workflow are those of its file. */
@@ -55,9 +81,22 @@ export function layersFor(
 }
 
 function delegationOf({ delegation }: Session): Delegation | undefined {
-  if (typeof delegation !== 'object' || delegation === null || !('agent' in delegation) || typeof delegation.agent !== 'string')
-    return undefined
-  const refused =
-    'refused' in delegation && Array.isArray(delegation.refused) ? delegation.refused.filter((each) => typeof each === 'string') : []
-  return { agent: delegation.agent, refused }
+  const delegator = delegatorOf(delegation)
+  if (delegator === undefined || !isRecord(delegation)) return undefined
+  const { resumed } = delegation
+  const later = Array.isArray(resumed) ? resumed : []
+  return {
+    ...delegator,
+    resumed: later.flatMap((each: unknown) => {
+      const known = delegatorOf(each)
+      const sessionId = isRecord(each) ? each['sessionId'] : undefined
+      return known === undefined || typeof sessionId !== 'string' ? [] : [{ ...known, sessionId }]
+    }),
+  }
+}
+
+function delegatorOf(value: unknown): Delegator | undefined {
+  if (!isRecord(value) || typeof value['agent'] !== 'string') return undefined
+  const { agent, refused } = value
+  return { agent, refused: Array.isArray(refused) ? refused.filter((each) => typeof each === 'string') : [] }
 }

@@ -13,6 +13,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Work as Found } from '../../../machines/session/session.machine.js'
 import { type ErrorCode, SvcError } from '../../../protocol/errors.js'
 import type { QueueRow } from '../../../store/store.js'
+import { continued } from '../admission/continued.js'
 import { appendPrompt, type RunTarget, resolveTarget } from '../admission/append.js'
 import { rootOf, sessionOrThrow, type Rows, type Work, type Sources } from '../state/core.js'
 import { busyStatus, dequeue, isLongPrompt, isSilent } from '../admission/queue.js'
@@ -41,8 +42,9 @@ export async function claimWork(core: Rows & Work & Sources, context: SystemCont
 }
 
 async function claimPrompt(core: Rows & Work & Sources, context: SystemContext, sessionId: string, look: Look): Promise<Found> {
-  const row = core.store.queue.first(sessionId)
-  if (row === undefined) return rest(core, sessionId)
+  const queued = core.store.queue.first(sessionId)
+  if (queued === undefined) return rest(core, sessionId)
+  const row = { ...queued, request: continued(queued.request, sessionOrThrow(core, sessionId)) }
   const { target, ceilings } = await answering(core, context, sessionId, row)
   if (isLongPrompt(row.request)) await nextTurn()
   const asked = look.compaction()

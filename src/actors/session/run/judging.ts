@@ -22,7 +22,7 @@ import type { Rows, Sources } from '../state/core.js'
 import { isUnprompted, UNPROMPTED } from '../state/imported.js'
 import { hookedInput } from './accepting.js'
 import { refusedTools } from './claimed-run.js'
-import { offeredTools } from './offered-tools.js'
+import { isOffered, offeredTools } from './offered-tools.js'
 import type { Asking, Attempt, OpenCall, RunScope } from './run-scope.js'
 import { type Rules, rulesNow } from './world.js'
 
@@ -57,6 +57,9 @@ export async function judgeAttempt(
   call: OpenCall,
   { further, signal }: { readonly further: () => readonly PermissionNeed[]; readonly signal: AbortSignal },
 ): Promise<Judgement> {
+  // What hides a tool by now would not have let it be called.
+  if (!isOffered((await rulesNow(core, run, call.world)).layers, call.tool.contribution))
+    return { denied: { permission: call.tool.contribution.id, patterns: ['*'] } }
   const attempt = await makeAttempt(core, run, call, signal)
   call.attempt = attempt
   if (attempt.isChanged) call.step.callProgress(call.callId, changeNote(attempt))

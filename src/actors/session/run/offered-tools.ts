@@ -1,5 +1,5 @@
 /** The tools a run may call (sessions-events §8.6), found once for each view of the plugins. */
-import { isOfferedByAll } from '../../../machines/permission/permission.js'
+import { isOfferedByAll, type PermissionLayers } from '../../../machines/permission/permission.js'
 import type { RegisteredTool } from '../../../ports/view.js'
 import type { ClaimedRun } from './claimed-run.js'
 import type { World } from './world.js'
@@ -14,10 +14,10 @@ type Offering = Pick<World, 'view' | 'target' | 'layers'>
 /** The latest of each run. */
 const offered = new WeakMap<Pick<ClaimedRun, 'session'>, { readonly from: Offering; readonly tools: OfferedTools }>()
 
-/** By id, in the order of the view. Rules of a run change with its target only, so a view answers the same for one each time. */
+/** By id, in the order of the view: the same for the same rules. */
 export function offeredTools(run: Pick<ClaimedRun, 'session'>, world: Offering): OfferedTools {
   const known = offered.get(run)
-  if (known?.from.view === world.view && known.from.target === world.target) return known.tools
+  if (known?.from.view === world.view && known.from.target === world.target && known.from.layers === world.layers) return known.tools
   const { view, target, layers } = world
   const tools = findOffered(run.session.id, world)
   offered.set(run, { from: { view, target, layers }, tools })
@@ -35,8 +35,11 @@ function findOffered(sessionId: string, world: Offering): OfferedTools {
 
 /** Those the rules of a run let be called, whatever its model can do. */
 export function allowedTools({ view, layers }: Pick<World, 'view' | 'layers'>): OfferedTools {
-  const tools = view.tools.filter(
-    ({ contribution: { id, permission } }) => isOfferedByAll(layers, permission) && (id === permission || isOfferedByAll(layers, id)),
-  )
+  const tools = view.tools.filter(({ contribution }) => isOffered(layers, contribution))
   return new Map(tools.map((tool) => [tool.contribution.id, tool]))
+}
+
+/** Whether no rule hides the tool as a whole. */
+export function isOffered(layers: PermissionLayers, { id, permission }: RegisteredTool['contribution']): boolean {
+  return isOfferedByAll(layers, permission) && (id === permission || isOfferedByAll(layers, id))
 }

@@ -2,8 +2,8 @@
  * What a step looks at, taken once for all of it.
  *
  * I1 Nothing of a world changes while its step lasts: what is configured, published or allowed meanwhile counts from the next step on.
- * I2 What is taken away meanwhile is gone at once: a judgement goes by the rules of the world and, where the configuration has moved,
- *    also by those it has now, whichever are stricter.
+ * I2 What is taken away meanwhile is gone at once: a judgement goes by the rules of the world and, where the configuration or the rules of
+ *    the session or of one above it have moved, also by those of now, whichever are stricter.
  * I3 What somebody has answered stands in rows and is no part of a world.
  */
 import type { PermissionLayers } from '../../../machines/permission/permission.js'
@@ -16,7 +16,7 @@ import { sessionOrThrow, type Rows, type Sources } from '../state/core.js'
 import { agentOf } from '../state/plan-mode.js'
 import type { Project } from '../state/project.js'
 import { knownAgent } from '../state/records.js'
-import { ceilingsOf } from './ceilings.js'
+import { ceilingsOf, standingRules } from './ceilings.js'
 import { type Answering, type ClaimedRun, layersOf, rulesOf } from './claimed-run.js'
 
 /** What judgements go by besides answers. */
@@ -33,6 +33,8 @@ export interface World extends Rules, Answering {
   /** What was offered. */
   readonly view: RegistryView
   readonly policy: CompactionPolicy
+  /** What stood in rows of the rules. */
+  readonly standing: string
 }
 
 type Around = Pick<Rows & Sources, 'store' | 'effects' | 'configs' | 'projects' | 'plugins' | 'resources'>
@@ -43,7 +45,13 @@ export async function takeWorld(core: Around, run: ClaimedRun, before: World | u
   // Whatever else is read of the configuration is at least as new as what is kept of it: a change in between is noticed.
   const [configuration, project] = await Promise.all([core.configs.load(directory), core.projects.identify(directory)])
   const answering = await answeringNow(core, run, before ?? run.answering)
-  const layers = layersOf(run, answering.target.agent, run.ceilings)
+  const session = core.store.sessions.get(id) ?? run.session
+  const standing = standingRules(core, session)
+  const isAsBefore =
+    before?.standing === standing && before.configuration === configuration && before.target.agent === answering.target.agent
+  const layers = isAsBefore
+    ? before.layers
+    : layersOf({ session, prompt: run.prompt }, answering.target.agent, await ceilingsOf(core, session))
   const view = await core.plugins.prepared(directory, id, signal, rulesOf(layers))
   return {
     ...answering,
@@ -53,6 +61,7 @@ export async function takeWorld(core: Around, run: ClaimedRun, before: World | u
     view,
     bypass: isBypassed(configuration),
     policy: compactionPolicy(core, configuration, answering.target),
+    standing,
   }
 }
 
@@ -69,6 +78,7 @@ export async function takeBareWorld(core: Around, run: ClaimedRun): Promise<Worl
     layers: layersOf(run, target.agent, run.ceilings),
     bypass: false,
     policy: compactionPolicy(core, configuration, target),
+    standing: standingRules(core, run.session),
   }
 }
 
@@ -98,8 +108,14 @@ function isBypassed(configuration: ConfigDocument): boolean {
   return configuration['dangerouslySkipPermissions'] === true
 }
 
-/** The latest narrowing of each world, by the configuration it was made for. */
-const narrowed = new WeakMap<World, { readonly configuration: ConfigDocument; readonly rules: Rules }>()
+interface Narrowing {
+  readonly configuration: ConfigDocument
+  readonly standing: string
+  readonly rules: Rules
+}
+
+/** The latest narrowing of each world, by what it was made for. */
+const narrowed = new WeakMap<World, Narrowing>()
 
 /** The rules of a world, or less (I2). */
 export async function rulesNow(
@@ -107,18 +123,21 @@ export async function rulesNow(
   run: ClaimedRun,
   world: World,
 ): Promise<Rules> {
-  const { directory } = run.session
-  if (core.configs.latest(directory) === world.configuration) return world
+  const { directory, id } = run.session
+  const session = core.store.sessions.get(id) ?? run.session
+  const standing = standingRules(core, session)
+  const stands = standing === world.standing
+  if (stands && core.configs.latest(directory) === world.configuration) return world
   const configuration = await core.configs.load(directory)
-  if (configuration === world.configuration) return world
+  if (stands && configuration === world.configuration) return world
   const known = narrowed.get(world)
-  if (known?.configuration === configuration) return known.rules
+  if (known?.configuration === configuration && known.standing === standing) return known.rules
   const agent = await agentNow(core, directory, world.target.agent)
-  const now = layersOf(run, agent, await ceilingsOf(core, run.session))
+  const now = layersOf({ session, prompt: run.prompt }, agent, await ceilingsOf(core, session))
   const rules = {
     layers: { ...world.layers, ceilings: [...(world.layers.ceilings ?? []), now] },
     bypass: world.bypass && isBypassed(configuration),
   }
-  narrowed.set(world, { configuration, rules })
+  narrowed.set(world, { configuration, standing, rules })
   return rules
 }

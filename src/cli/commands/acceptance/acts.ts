@@ -1,7 +1,7 @@
 /** The acts that let a program load code of a workspace, and take that back: the same for language servers, formatters and MCP servers (choice 34). */
 import { lineText } from '../../../machines/acceptance/standing.js'
 import type { ProgramAcceptance, ProgramStanding } from '../../../protocol/acceptance/acceptance.js'
-import { printable } from '../../../protocol/text/visible-text.js'
+import { escapedText, printable } from '../../../protocol/text/visible-text.js'
 import { jsonText, writeOut } from '../../terminal/output.js'
 
 export interface Acts {
@@ -28,7 +28,7 @@ export async function actOn(action: 'accept' | 'revoke', json: boolean, acts: Ac
   }
   const standing = await acts.standing()
   const accepted = await acts.accept(standing == null ? {} : { body: { revision: standing.revision } })
-  const lines = [...accepted.commands.map(lineText), ...(standing?.also ?? [])].map((line) => `  ${printable(line)}\n`)
+  const lines = [...accepted.commands.map(lineText), ...(standing?.also ?? [])].map((line) => `  ${escapedText(line)}\n`)
   tell(accepted, `${acts.said(printable(accepted.directory))}:\n${lines.join('')}`)
   return 0
 }

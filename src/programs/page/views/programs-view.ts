@@ -2,7 +2,6 @@
 import type { Connection } from '../connection.js'
 import { button, h } from '../elements.js'
 import type { OnAct } from './workflows-view.js'
-import { escapedText } from '../../../protocol/text/visible-text.js'
 import type { ProgramStanding } from '../../../protocol/acceptance/acceptance.js'
 import type { FormatterStatus } from '../../../protocol/format/formatter-routes.js'
 import type { LspStatus } from '../../../protocol/lsp/lsp.js'
@@ -83,8 +82,8 @@ function row(program: ProgramRow, acts: { accept(): void; takeBack(): void }): H
     h(
       'td',
       {},
-      ...commands.map((words) => h('p', {}, ...words.flatMap((word) => [h('code', {}, escapedText(word)), ' ']))),
-      ...also.map((line) => h('small', {}, escapedText(line))),
+      ...commands.map((words) => h('p', {}, ...words.flatMap((word) => [h('code', {}, word), ' ']))),
+      ...also.map((line) => h('small', {}, line)),
     ),
     h(
       'td',

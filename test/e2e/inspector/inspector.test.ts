@@ -154,7 +154,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
     await expect.poll(() => current(page)).toBe('working.running')
 
     const lights = await page.evaluate(() => (window as unknown as { lights: string[] }).lights)
-    expect(lights).toEqual(expect.arrayContaining(['running→looking', 'looking→idle', 'idle→looking', 'looking→running']))
+    expect(lights).toEqual(expect.arrayContaining(['working→looking', 'looking→idle', 'idle→looking', 'looking→working']))
     expect((await server.call('GET', '/v2/inspector/trace')).text).not.toContain(SECRET)
     expect(await page.content()).not.toContain(SECRET)
     expectClean(watched, server.url)
@@ -366,7 +366,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
       await offline.page.locator('#position').fill(String(step))
       await at(step)
     }
-    expect(states).toEqual(new Set(['idle', 'looking', 'working.running']))
+    expect(states).toEqual(new Set(['idle', 'looking', 'running']))
     await offline.page.locator('#position').fill(String(records.length))
     await expect.poll(() => current(offline.page)).toBe('idle')
     expectNobodyAsked(offline)

@@ -9,19 +9,19 @@ import { type signInMachine, type SignInKind } from '../../../machines/sign-in/s
 import type { Caller } from '../../../protocol/caller.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { createLru } from '../../../kernel/lru.js'
+import { createLru, type Lru } from '../../../kernel/lru.js'
 import type { AuthInfo } from '../../../protocol/provider/connection.js'
-import type { ProviderAuthorizeRequest } from '../../../protocol/provider/sign-in.js'
+import type { ProviderAuthAuthorization, ProviderAuthorizeRequest, ProviderCallbackRequest } from '../../../protocol/provider/sign-in.js'
 import type { SignInConfig } from '../../../protocol/resource/agent-config.js'
 import type { Effects } from '../../../ports/effects.js'
 import type { SignIns } from '../../../ports/sign-ins.js'
 import type { ActorRegistry } from '../../../kernel/roots.js'
 import { reached } from '../../../kernel/reached.js'
-import { type Supervision, supervise } from '../../../kernel/supervise.js'
+import { type Supervised, type Supervision, supervise } from '../../../kernel/supervise.js'
 import type { OAuth, Tokens } from './oauth.js'
-import { createPastedTokens, type Place } from './pasted-tokens.js'
+import { createPastedTokens, type PastedTokens, type Place } from './pasted-tokens.js'
 import { chooseMethod, type Method } from './settings.js'
-import { type SignInEffects, signInEffects } from './sign-in.actor.js'
+import { type SignInEffects, signInEffects, type SignInPlan } from './sign-in.actor.js'
 
 /** What a sign-in stores. */
 export interface NewCredential {
@@ -77,10 +77,17 @@ export interface SupervisedSignIns {
   stop(): void
 }
 
+/** Those that go on, and those that did. */
+interface Kept {
+  readonly deps: SignInsDeps
+  readonly pasted: PastedTokens
+  readonly supervised: Supervised<typeof signInMachine>
+  readonly attempts: Lru<string, Attempt>
+  readonly open: Map<string, Attempt>
+}
+
 export function createSignIns(deps: SignInsDeps): SupervisedSignIns {
-  const { effects, oauth, store } = deps
-  const attempts = createLru<string, Attempt>(LIMITS.signIn.attempts)
-  const pasted = createPastedTokens(effects)
+  const { effects } = deps
   const open = new Map<string, Attempt>()
   const supervised = supervise<typeof signInMachine>({
     effects,
@@ -92,142 +99,150 @@ export function createSignIns(deps: SignInsDeps): SupervisedSignIns {
       open.delete(attemptId)
     },
   })
-
-  /** Who begins again has left the page of before; its port may be the only one that is registered. */
-  function giveWay(caller: Caller, { providerId, workspaceId }: Place): void {
-    for (const attempt of open.values()) {
-      const isTheirs = attempt.providerId === providerId && attempt.workspaceId === workspaceId && attempt.subject === caller.subject
-      if (isTheirs && attempt.kind === 'browser' && !attempt.isAwaited && isOpen(attempt)) attempt.ref.send({ type: 'cancel.requested' })
-    }
-  }
-
-  async function begin(caller: Caller, place: Place, { kind, settings, request }: Begin) {
-    if (kind === 'browser') giveWay(caller, place)
-    if (supervised.size >= LIMITS.signIn.open) throw new SvcError('quota.exceeded', `${LIMITS.signIn.open} sign-ins go on; end one first.`)
-    const attemptId = newId(effects.random)
-    const { providerId, workspaceId } = place
-    const label = request.label ?? 'Sign-in'
-    const made = signInEffects(
-      { effects, oauth },
-      {
-        kind,
-        settings,
-        store: (tokens) =>
-          store({
-            ...place,
-            connectionId: request.connectionId,
-            label,
-            credential: credentialOf(tokens),
-            endpoint: settings.baseURL,
-            issuer: settings.issuer ?? settings.tokenUrl,
-          }),
-      },
-    )
-    const expiresAt = effects.clock.now() + LIMITS.signIn.lifetime
-    const ref = supervised.start(attemptId, (options) =>
-      createActor(made.logic, {
-        id: `sign-in:${attemptId}`,
-        input: { attemptId, at: providerId, kind, lifetime: LIMITS.signIn.lifetime },
-        ...options,
-      }),
-    )
-    if (ref === undefined) throw new SvcError('lifecycle.closed')
-    const attempt = { providerId, workspaceId, subject: caller.subject, kind, effects: made, ref, isAwaited: false, isAnswered: false }
-    attempts.set(attemptId, attempt)
-    open.set(attemptId, attempt)
-    await reached(ref, (snapshot) => !snapshot.hasTag('offering'))
-    const { offer, reason } = ref.getSnapshot().context
-    if (offer === undefined) throw new SvcError('request.unprocessable', reason ?? 'The sign-in was cancelled.')
-    return { ...offer, method: kind === 'code' ? ('code' as const) : ('auto' as const), attemptId, expiresAt }
-  }
-
-  /** I1. Somebody may wait for an attempt, and its answer be given meanwhile, each once. */
-  function claim(caller: Caller, place: Place, attemptId: string, hasCode: boolean): Attempt {
-    const attempt = attempts.get(attemptId)
-    const isOurs =
-      attempt?.providerId === place.providerId && attempt.workspaceId === place.workspaceId && attempt.subject === caller.subject
-    const isUsed =
-      attempt !== undefined &&
-      (hasCode ? attempt.isAnswered || (attempt.isAwaited && !isOpen(attempt)) : attempt.isAwaited || attempt.isAnswered)
-    if (attempt !== undefined && isOurs && !isUsed) return attempt
-    throw noSignIn()
-  }
-
-  async function end(attempt: Attempt, code: string | undefined, signal: AbortSignal): Promise<boolean> {
-    const { ref } = attempt
-    if (code !== undefined && isOpen(attempt) && !attempt.effects.paste(code))
-      throw new SvcError('request.invalid', 'This sign-in has its answer already.')
-    if (code === undefined && attempt.kind === 'code')
-      throw new SvcError('request.invalid', 'This sign-in needs the code that the provider shows.')
-    if (code === undefined) attempt.isAwaited = true
-    else attempt.isAnswered = true
-    const leave = () => {
-      if (isOpen(attempt)) ref.send({ type: 'cancel.requested' })
-    }
-    signal.addEventListener('abort', leave, { once: true })
-    if (signal.aborted) leave()
-    try {
-      await reached(ref, (snapshot) => !snapshot.hasTag('open'))
-      const end = ref.getSnapshot()
-      if (end.hasTag('connected')) return true
-      throw new SvcError('request.unprocessable', end.context.reason ?? ENDS[end.hasTag('expired') ? 'expired' : 'cancelled'])
-    } finally {
-      signal.removeEventListener('abort', leave)
-    }
-  }
-
-  const facade: SignIns = {
-    methods: deps.allMethods,
-    usage: deps.usage,
-    async authorize(caller, providerId, workspaceId, request) {
-      const { methods, settings } = await deps.methods(providerId)
-      const { kind } = chooseMethod(methods, request.method)
-      deps.checkWritable()
-      if (request.connectionId !== undefined) await deps.checkConnection(providerId, workspaceId, request.connectionId)
-      if (kind === 'token') {
-        const wanted = { label: request.label, connectionId: request.connectionId, attemptId: newId(effects.random) }
-        return pasted.begin(caller, { providerId, workspaceId }, { ...wanted, address: await deps.address(providerId) })
-      }
-      if (kind === 'api' || settings === undefined) return null
-      return begin(caller, { providerId, workspaceId }, { kind, settings, request })
-    },
-    async callback(caller, providerId, workspaceId, { method, code, attemptId }, signal) {
-      const place = { providerId, workspaceId }
-      if (attemptId !== undefined && pasted.isKnown(attemptId)) {
-        if (code === undefined || code === null) throw new SvcError('request.invalid', '"code" must be the token to store.')
-        const wanted = pasted.take(caller, place, attemptId)
-        if (wanted === undefined) throw noSignIn()
-        const { label = 'Token', connectionId } = wanted
-        await store({ ...place, connectionId, label, credential: tokenOf(code), endpoint: undefined, issuer: undefined })
-        return true
-      }
-      if (attemptId !== undefined) {
-        const given = code ?? undefined
-        return end(claim(caller, place, attemptId, given !== undefined), given, signal)
-      }
-      const { kind } = chooseMethod((await deps.methods(providerId)).methods, method)
-      if (kind !== 'api' && kind !== 'token') throw new SvcError('request.invalid', '"attemptId" must say which sign-in is meant.')
-      if (code === undefined || code === null)
-        throw new SvcError('request.invalid', `"code" must be the ${kind === 'api' ? 'key' : 'token'} to store.`)
-      const credential: AuthInfo = kind === 'api' ? { type: 'api', key: code } : tokenOf(code)
-      await store({
-        ...place,
-        connectionId: undefined,
-        label: kind === 'api' ? 'Key' : 'Token',
-        credential,
-        endpoint: undefined,
-        issuer: undefined,
-      })
-      return true
-    },
-  }
+  const kept: Kept = { deps, pasted: createPastedTokens(effects), supervised, attempts: createLru(LIMITS.signIn.attempts), open }
   return {
-    facade,
+    facade: {
+      methods: deps.allMethods,
+      usage: deps.usage,
+      authorize: (caller, providerId, workspaceId, request) => authorize(kept, caller, { providerId, workspaceId }, request),
+      callback: (caller, providerId, workspaceId, given, signal) => callback(kept, caller, { providerId, workspaceId }, given, signal),
+    },
     stop() {
       void supervised.drain((ref) => {
         if (ref.getSnapshot().hasTag('open')) ref.send({ type: 'cancel.requested' })
       })
     },
+  }
+}
+
+async function authorize(
+  kept: Kept,
+  caller: Caller,
+  place: Place,
+  request: ProviderAuthorizeRequest,
+): Promise<ProviderAuthAuthorization | null> {
+  const { deps, pasted } = kept
+  const { providerId, workspaceId } = place
+  const { methods, settings } = await deps.methods(providerId)
+  const { kind } = chooseMethod(methods, request.method)
+  deps.checkWritable()
+  if (request.connectionId !== undefined) await deps.checkConnection(providerId, workspaceId, request.connectionId)
+  if (kind === 'token') {
+    const wanted = { label: request.label, connectionId: request.connectionId, attemptId: newId(deps.effects.random) }
+    return pasted.begin(caller, place, { ...wanted, address: await deps.address(providerId) })
+  }
+  if (kind === 'api' || settings === undefined) return null
+  return begin(kept, caller, place, { kind, settings, request })
+}
+
+async function callback(
+  kept: Kept,
+  caller: Caller,
+  place: Place,
+  { method, code, attemptId }: ProviderCallbackRequest,
+  signal: AbortSignal,
+): Promise<true> {
+  const { deps, pasted } = kept
+  if (attemptId !== undefined && pasted.isKnown(attemptId)) {
+    if (code === undefined || code === null) throw new SvcError('request.invalid', '"code" must be the token to store.')
+    const wanted = pasted.take(caller, place, attemptId)
+    if (wanted === undefined) throw noSignIn()
+    const { label = 'Token', connectionId } = wanted
+    await deps.store({ ...place, connectionId, label, credential: tokenOf(code), endpoint: undefined, issuer: undefined })
+    return true
+  }
+  if (attemptId !== undefined) {
+    const given = code ?? undefined
+    return end(claim(kept, caller, place, attemptId, given !== undefined), given, signal)
+  }
+  const { kind } = chooseMethod((await deps.methods(place.providerId)).methods, method)
+  if (kind !== 'api' && kind !== 'token') throw new SvcError('request.invalid', '"attemptId" must say which sign-in is meant.')
+  if (code === undefined || code === null)
+    throw new SvcError('request.invalid', `"code" must be the ${kind === 'api' ? 'key' : 'token'} to store.`)
+  const credential: AuthInfo = kind === 'api' ? { type: 'api', key: code } : tokenOf(code)
+  const label = kind === 'api' ? 'Key' : 'Token'
+  await deps.store({ ...place, connectionId: undefined, label, credential, endpoint: undefined, issuer: undefined })
+  return true
+}
+
+async function begin(kept: Kept, caller: Caller, place: Place, what: Begin): Promise<ProviderAuthAuthorization> {
+  const { deps, supervised, attempts, open } = kept
+  const { effects } = deps
+  const { kind } = what
+  if (kind === 'browser') giveWay(kept, caller, place)
+  if (supervised.size >= LIMITS.signIn.open) throw new SvcError('quota.exceeded', `${LIMITS.signIn.open} sign-ins go on; end one first.`)
+  const attemptId = newId(effects.random)
+  const { providerId, workspaceId } = place
+  const made = signInEffects({ effects, oauth: deps.oauth }, planOf(deps, place, what))
+  const expiresAt = effects.clock.now() + LIMITS.signIn.lifetime
+  const input = { attemptId, at: providerId, kind, lifetime: LIMITS.signIn.lifetime }
+  const ref = supervised.start(attemptId, (options) => createActor(made.logic, { id: `sign-in:${attemptId}`, input, ...options }))
+  if (ref === undefined) throw new SvcError('lifecycle.closed')
+  const attempt = { providerId, workspaceId, subject: caller.subject, kind, effects: made, ref, isAwaited: false, isAnswered: false }
+  attempts.set(attemptId, attempt)
+  open.set(attemptId, attempt)
+  await reached(ref, (snapshot) => !snapshot.hasTag('offering'))
+  const { offer, reason } = ref.getSnapshot().context
+  if (offer === undefined) throw new SvcError('request.unprocessable', reason ?? 'The sign-in was cancelled.')
+  return { ...offer, method: kind === 'code' ? 'code' : 'auto', attemptId, expiresAt }
+}
+
+/** What is stored when it ends well. */
+function planOf({ store }: SignInsDeps, place: Place, { kind, settings, request }: Begin): SignInPlan {
+  return {
+    kind,
+    settings,
+    store: (tokens) =>
+      store({
+        ...place,
+        connectionId: request.connectionId,
+        label: request.label ?? 'Sign-in',
+        credential: credentialOf(tokens),
+        endpoint: settings.baseURL,
+        issuer: settings.issuer ?? settings.tokenUrl,
+      }),
+  }
+}
+
+/** Who begins again has left the page of before; its port may be the only one that is registered. */
+function giveWay({ open }: Kept, caller: Caller, { providerId, workspaceId }: Place): void {
+  for (const attempt of open.values()) {
+    const isTheirs = attempt.providerId === providerId && attempt.workspaceId === workspaceId && attempt.subject === caller.subject
+    if (isTheirs && attempt.kind === 'browser' && !attempt.isAwaited && isOpen(attempt)) attempt.ref.send({ type: 'cancel.requested' })
+  }
+}
+
+/** I1. Somebody may wait for an attempt, and its answer be given meanwhile, each once. */
+function claim({ attempts }: Kept, caller: Caller, place: Place, attemptId: string, hasCode: boolean): Attempt {
+  const attempt = attempts.get(attemptId)
+  const isOurs = attempt?.providerId === place.providerId && attempt.workspaceId === place.workspaceId && attempt.subject === caller.subject
+  const isUsed =
+    attempt !== undefined &&
+    (hasCode ? attempt.isAnswered || (attempt.isAwaited && !isOpen(attempt)) : attempt.isAwaited || attempt.isAnswered)
+  if (attempt !== undefined && isOurs && !isUsed) return attempt
+  throw noSignIn()
+}
+
+async function end(attempt: Attempt, code: string | undefined, signal: AbortSignal): Promise<true> {
+  const { ref } = attempt
+  if (code !== undefined && isOpen(attempt) && !attempt.effects.paste(code))
+    throw new SvcError('request.invalid', 'This sign-in has its answer already.')
+  if (code === undefined && attempt.kind === 'code')
+    throw new SvcError('request.invalid', 'This sign-in needs the code that the provider shows.')
+  if (code === undefined) attempt.isAwaited = true
+  else attempt.isAnswered = true
+  const leave = () => {
+    if (isOpen(attempt)) ref.send({ type: 'cancel.requested' })
+  }
+  signal.addEventListener('abort', leave, { once: true })
+  if (signal.aborted) leave()
+  try {
+    await reached(ref, (snapshot) => !snapshot.hasTag('open'))
+    const last = ref.getSnapshot()
+    if (last.hasTag('connected')) return true
+    throw new SvcError('request.unprocessable', last.context.reason ?? ENDS[last.hasTag('expired') ? 'expired' : 'cancelled'])
+  } finally {
+    signal.removeEventListener('abort', leave)
   }
 }
 

@@ -4,8 +4,8 @@
  * I1 An attempt is bound to its provider, scope and caller, and waited for once.
  * I2 It lives in memory alone: a restart cancels it.
  */
-import { createActor, waitFor } from 'xstate'
-import { type signInMachine, type SignInKind } from '../../../machines/provider/sign-in.machine.js'
+import { createActor } from 'xstate'
+import { type signInMachine, type SignInKind } from '../../../machines/sign-in/sign-in.machine.js'
 import type { Caller } from '../../../protocol/caller.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
@@ -15,6 +15,7 @@ import type { ProviderAuthorizeRequest } from '../../../protocol/provider/sign-i
 import type { SignInConfig } from '../../../protocol/resource/agent-config.js'
 import type { Effects } from '../../../ports/effects.js'
 import type { ActorRegistry } from '../../../kernel/roots.js'
+import { reached } from '../../../kernel/reached.js'
 import { type Supervision, supervise } from '../../../kernel/supervise.js'
 import type { OAuth, Tokens } from './oauth.js'
 import type { Place } from './pasted-tokens.js'
@@ -113,7 +114,7 @@ export function createAttempts(deps: AttemptsDeps) {
     const ref = supervised.start(attemptId, (options) =>
       createActor(made.logic, {
         id: `sign-in:${attemptId}`,
-        input: { attemptId, providerId, kind, lifetime: LIMITS.signIn.lifetime },
+        input: { attemptId, at: providerId, kind, lifetime: LIMITS.signIn.lifetime },
         ...options,
       }),
     )
@@ -121,8 +122,8 @@ export function createAttempts(deps: AttemptsDeps) {
     const attempt = { providerId, workspaceId, subject: caller.subject, kind, effects: made, ref, isAwaited: false, isAnswered: false }
     attempts.set(attemptId, attempt)
     open.set(attemptId, attempt)
-    const snapshot = await waitFor(ref, ({ value, status }) => status !== 'active' || JSON.stringify(value) !== '{"open":"offered"}')
-    const { offer, reason } = snapshot.context
+    await reached(ref, (snapshot) => !snapshot.hasTag('offering'))
+    const { offer, reason } = ref.getSnapshot().context
     if (offer === undefined) throw new SvcError('request.unprocessable', reason ?? 'The sign-in was cancelled.')
     return { ...offer, method: kind === 'code' ? ('code' as const) : ('auto' as const), attemptId, expiresAt }
   }
@@ -167,9 +168,10 @@ async function end(attempt: Attempt, code: string | undefined, signal: AbortSign
   signal.addEventListener('abort', leave, { once: true })
   if (signal.aborted) leave()
   try {
-    const { value, context } = await waitFor(ref, (snapshot) => !snapshot.hasTag('open'))
-    if (value === 'connected') return true
-    throw new SvcError('request.unprocessable', context.reason ?? ENDS[value === 'expired' ? 'expired' : 'cancelled'])
+    await reached(ref, (snapshot) => !snapshot.hasTag('open'))
+    const end = ref.getSnapshot()
+    if (end.hasTag('connected')) return true
+    throw new SvcError('request.unprocessable', end.context.reason ?? ENDS[end.hasTag('expired') ? 'expired' : 'cancelled'])
   } finally {
     signal.removeEventListener('abort', leave)
   }

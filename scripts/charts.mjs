@@ -62,7 +62,9 @@ async function page(file) {
     '## Transitions',
     table(
       ['in', 'on', 'if', 'goes to', 'does'],
-      nodes.flatMap(transitions).map((row) => [row.from, row.on, row.guard, row.to, row.actions]),
+      nodes
+        .flatMap((node) => transitions(node, stateAt(chart.root, node)))
+        .map((row) => [row.from, row.on, row.guard, row.to, row.actions]),
     ),
     ...effects(nodes),
     ...delays(machine),
@@ -113,13 +115,18 @@ function allNodes(node) {
   return [node, ...Object.values(node.states).flatMap(allNodes)]
 }
 
+/** The state of a chart that a node of its machine became. */
+function stateAt(root, node) {
+  return node.path.reduce((state, key) => state.states.find((child) => child.key === key), root)
+}
+
 /** One row per transition, in the order they are tried. */
-function transitions(node) {
+function transitions(node, state) {
   const listed = [...node.transitions.values()].flat()
-  return [...(node.always ?? []), ...listed].map((transition) => ({
+  return [...(node.always ?? []), ...listed].map((transition, index) => ({
     from: label(node),
     on: eventLabel(transition.eventType),
-    guard: guardLabel(transition.guard),
+    guard: state.transitions[index].guard ?? '',
     to: transition.target === undefined ? '' : transition.target.map(label).join(', '),
     actions: transition.actions.map(actionLabel).join(', '),
   }))
@@ -162,13 +169,6 @@ function eventLabel(type) {
   if (delayed !== null) return `after ${delayed[1]}`
   if (type.startsWith('xstate.done.state.')) return 'inner end'
   return type
-}
-
-function guardLabel(guard) {
-  if (guard === undefined) return ''
-  if (typeof guard === 'string') return guard
-  if (typeof guard === 'function') return guard.name || 'inline'
-  return guard.type
 }
 
 function actionLabel(action) {

@@ -80,6 +80,8 @@ describe('the rules', () => {
   test('accept a tree that keeps them', () => {
     const tree = [
       { path: 'src/protocol/noun.ts', text: "import * as z from 'zod'\nexport const Noun = z.string()\n" },
+      { path: 'src/machines/rule.ts', text: "export const isOpen = (snapshot) => snapshot.matches('open')\n" },
+      { path: 'src/programs/page/x.ts', text: "const isHeld = (scope, element) => scope.matches(id) || element.matches(':active')\n" },
       { path: 'src/machines/verb.machine.ts', text: "import { setup } from 'xstate'\nimport { Noun } from '../protocol/noun.js'\n" },
       { path: 'src/store/rows.ts', text: "import { readFileSync } from 'node:fs'\nimport Database from 'better-sqlite3'\n" },
       { path: 'src/ports/plugin.ts', text: 'export class ToolError extends Error {}\n' },
@@ -165,6 +167,17 @@ describe('the rules', () => {
       "const a = RegExp('^x, y', 'm')",
       'const a = `${b.replace(/^x/m, c)}`',
     ].map((text) => ['src/store/x.ts', text, 'src/store/x.ts: has a regular expression with the flag m; write (?<=^|\\n) and (?=\\n|$)']),
+    [
+      'src/actors/x.ts',
+      "if (ref.getSnapshot().matches('open')) return",
+      'src/actors/x.ts: asks for an inner state of a machine; ask its tags',
+    ],
+    [
+      'src/plugins/x.ts',
+      'const at = snapshot.matches({ open: inner })',
+      'src/plugins/x.ts: asks for an inner state of a machine; ask its tags',
+    ],
+    ['src/http/x.ts', 'return actor.getSnapshot().value', 'src/http/x.ts: asks for an inner state of a machine; ask its tags'],
     ['src/store/x.ts', 'export default 1', 'src/store/x.ts: has a default export'],
     ['src/store/x.ts', "export * from './y.js'", 'src/store/x.ts: re-exports everything of another file'],
   ])('refuse %s with %j', (path, text, finding) => {

@@ -71,6 +71,9 @@ const FORBIDDEN_MODULES: readonly { readonly pattern: RegExp; readonly allowed: 
   },
 ]
 
+/** The names of inner states; a selector of elements begins with a colon. */
+const INNER_STATES = /\.matches\(\s*['"`{](?!:)|\bgetSnapshot\(\)\.value\b/
+
 const VAGUE = new Set(['utils', 'util', 'helpers', 'helper', 'common', 'misc', 'manager', 'service', 'base', 'stuff', 'lib'])
 
 /** Everything that is wrong with a tree; empty when all rules hold. One sentence per finding, beginning with the path. */
@@ -138,6 +141,9 @@ function shape(file: SourceFile): string[] {
   // Half a character is no text; the page knows names of machines only.
   if (CUTS.test(file.text) && !file.path.startsWith('src/programs/page/'))
     found.push(`${file.path}: cuts a text by hand; use cut of src/kernel/cut.ts`)
+  // Where a machine is, is its own affair: whoever asks from outside asks tags.
+  if (INNER_STATES.test(file.text) && !file.path.startsWith('src/machines/'))
+    found.push(`${file.path}: asks for an inner state of a machine; ask its tags`)
   // With that flag `^` and `$` also stand beside a carriage return, U+2028 and U+2029, which end no line of a file or a protocol.
   if (expressionFlags(file.text).some((flags) => flags.includes('m')))
     found.push(`${file.path}: has a regular expression with the flag m; write (?<=^|\\n) and (?=\\n|$)`)

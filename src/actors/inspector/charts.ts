@@ -79,7 +79,7 @@ function transitionsOf(node: AnyStateNode, delays: Delays): InspectedTransition[
     const delay = delayOf(eventType, delays)
     return {
       event: eventLabel(eventType),
-      ...(guard !== undefined && { guard: labelOf(guard) }),
+      ...(guard !== undefined && { guard: guardOf(guard) }),
       ...(target !== undefined && { targets: target.map(pathOf) }),
       actions: actions.map(labelOf),
       ...(delay !== undefined && { delay }),
@@ -105,6 +105,13 @@ function delayOf(type: string, delays: Delays): number | undefined {
   const name = /^xstate\.after\.([^.]+)\./.exec(type)?.[1]
   if (name === undefined) return undefined
   return delays[name] ?? (/^\d+$/.test(name) ? Number(name) : undefined)
+}
+
+/** Guards that are made of others stand with them: `not hasRun`. */
+function guardOf(guard: unknown): string {
+  if (typeof guard !== 'function' || !('guards' in guard) || !Array.isArray(guard.guards)) return labelOf(guard)
+  const inner = guard.guards.map(guardOf)
+  return inner.length === 1 ? `not ${inner.join()}` : inner.join(guard.name.startsWith('or') ? ' or ' : ' and ')
 }
 
 function labelOf(named: unknown): string {

@@ -98,7 +98,7 @@ export function createClones({ effects, cloner, registry, onProgress, inspect, a
     }
     if (made !== undefined) return made.value
     signal.throwIfAborted()
-    if (ref.getSnapshot().matches('cancelled')) throw new SvcError('lifecycle.closed')
+    if (ref.getSnapshot().hasTag('cancelled')) throw new SvcError('lifecycle.closed')
     throw fault
   }
 

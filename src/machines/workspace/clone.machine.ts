@@ -33,7 +33,7 @@ type CloneEvent =
   | { readonly type: 'cancel.requested' }
 
 export const cloneMachine = setup({
-  types: { input: {} as CloneInput, context: {} as CloneContext, events: {} as CloneEvent },
+  types: { input: {} as CloneInput, context: {} as CloneContext, events: {} as CloneEvent, tags: {} as 'cancelled' },
   actors: {
     /** Waits for a turn and holds it until it is left; reports `turn.taken`, or `turn.refused` when too many wait. */
     turn: requiredCallback<CloneInput>('turn'),
@@ -90,6 +90,6 @@ export const cloneMachine = setup({
     },
     registered: { type: 'final' },
     failed: { type: 'final' },
-    cancelled: { type: 'final' },
+    cancelled: { type: 'final', tags: ['cancelled'] },
   },
 })

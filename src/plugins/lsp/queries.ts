@@ -45,15 +45,18 @@ export interface Asked {
   at(place: Place): Place
 }
 
+interface Needs {
+  readonly provider: LspProvider
+  readonly capability?: LspCapability
+}
+
+type Question<Answer> = (asked: Asked) => Promise<readonly Answer[]>
+
 export interface Queries {
   /** Canonical path of a file that the caller may ask about. Throws `request.forbidden`. */
   target(caller: Caller, directory: string, file: string, signal: AbortSignal): Promise<FileTarget>
   /** What each server that can do it answers, together. */
-  ask<Answer>(
-    target: FileTarget,
-    needs: { readonly provider: LspProvider; readonly capability?: LspCapability },
-    question: (asked: Asked) => Promise<readonly Answer[]>,
-  ): Promise<Answer[]>
+  ask<Answer>(target: FileTarget, needs: Needs, question: Question<Answer>): Promise<Answer[]>
   /** Symbols of whole projects by name, of servers that run. Nothing is started. */
   symbols(directory: string, query: string, signal: AbortSignal): Promise<LspDocumentSymbol[]>
   /** What is wrong in a file, as far as its servers say within two seconds. */
@@ -65,116 +68,143 @@ export interface Queries {
   changed(target: FileTarget, ms: number): Promise<readonly Fitting[]>
 }
 
+/** What is asked with. */
+interface QueryDeps {
+  readonly effects: Pick<NativeHost['effects'], 'files' | 'log'>
+  readonly clients: Clients
+}
+
 export function createQueries({ effects }: Pick<NativeHost, 'effects'>, clients: Clients): Queries {
-  const { files, log } = effects
-
-  /** I2 */
-  async function quietly<T>(client: Client, work: () => Promise<readonly T[]>): Promise<readonly T[]> {
-    try {
-      return await work()
-    } catch (error) {
-      log.debug('a language server gave no answer', {
-        adapter: client.adapter.id,
-        cause: messageOf(error),
-      })
-      return []
-    }
-  }
-
-  const each = async <T>(fitting: readonly Fitting[], work: (one: Fitting) => Promise<readonly T[]>): Promise<T[]> =>
-    (await Promise.all(fitting.map((one) => quietly(one.client, () => work(one))))).flat()
-
-  function readingOf(
-    { client, language }: Pick<Fitting, 'client' | 'language'>,
-    running: Running | undefined,
-    encoding = running?.traits.encoding ?? 'utf-16',
-  ): Reading {
-    return createReading({ files, directory: client.directory, language, encoding, documents: running?.documents })
-  }
-
-  async function known(client: Client, path: string, language: string): Promise<LspDiagnostic[]> {
-    const found = client.diagnostics.of(path)
-    if (found === undefined) return []
-    return diagnosticsOf(found.items, fileUri(path), readingOf({ client, language }, client.running, found.encoding))
-  }
-
-  /** The running server, started where it may be. */
-  const readyOf = async ({ client, mayStart }: Fitting, signal: AbortSignal) => (mayStart ? client.ready(signal) : client.running)
-
-  async function told(one: Fitting, { path, signal }: FileTarget, text: string | undefined, ms: number): Promise<LspTouched[]> {
-    const { client, language } = one
-    const running = await readyOf(one, signal)
-    if (running === undefined) return []
-    const document = await client.sync(running, path, language, text)
-    running.documents.saved(document)
-    if (running.traits.pull !== undefined) await client.look(running, document, ms, signal)
-    const cachedDiagnostics = client.diagnostics.of(path)?.items.length ?? 0
-    return [{ language, path: readingOf(one, running).displayed(path), notified: true, cachedDiagnostics }]
-  }
-
+  const { files } = effects
+  const deps: QueryDeps = { effects, clients }
   return {
     async target(caller, directory, file, signal) {
       const path = await canonicalPath((each) => files.realPath(each), file.startsWith('/') ? file : `${directory}/${file}`)
       if (!mayUseDirectory(caller, path)) throw new SvcError('request.forbidden', 'The file is outside of what the caller may use.')
       return { directory, path, signal }
     },
-    ask: async (target, { provider, capability }, question) =>
-      each(await clients.for(target.directory, target.path, target.run), async (one) => {
-        const { client, language } = one
-        if (capability !== undefined && client.adapter.without.includes(capability)) return []
-        const { path, signal } = target
-        const running = await readyOf(one, signal)
-        if (running?.traits.has(provider) !== true) return []
-        const document = await client.sync(running, path, language)
-        return question({
-          client,
-          running,
-          document,
-          reading: readingOf(one, running),
-          signal,
-          request: (method, params) => running.program.request(method, params, { ms: LIMITS.lsp.request, signal }),
-          at: (place) => toServer(document.lines, place, running.traits.encoding),
-        })
-      }),
-    known,
-    symbols: (directory, query, signal) =>
-      each(
-        clients
-          .in(directory)
-          .flatMap((client) =>
-            client.isReady ? [{ client, language: client.adapter.language ?? client.adapter.id, mayStart: false }] : [],
-          ),
-        async (one) => {
-          const running = one.client.adapter.without.includes('workspace_symbols') ? undefined : one.client.running
-          if (running?.traits.has('workspaceSymbolProvider') !== true) return []
-          const answer = await running.program.request('workspace/symbol', { query }, { ms: LIMITS.lsp.request, signal })
-          return symbolsOf(answer, fileUri(one.client.root), readingOf(one, running))
-        },
-      ),
-    diagnostics: async (target) =>
-      each(await clients.for(target.directory, target.path, target.run), async (one) => {
-        const { client, language } = one
-        const { path, signal } = target
-        await quietly(client, async () => {
-          const running = await readyOf(one, signal)
-          if (running !== undefined)
-            await client.look(running, await client.sync(running, path, language), LIMITS.lsp.diagnosticsWait, signal)
-          return []
-        })
-        return known(client, path, language) // What was found stays, also while the server is broken.
-      }),
+    ask: (target, needs, question) => ask(deps, target, needs, question),
+    known: (client, path, language) => known(deps, client, path, language),
+    symbols: (directory, query, signal) => symbolsIn(deps, directory, query, signal),
+    diagnostics: (target) => diagnosticsIn(deps, target),
     touch: async (target, text) =>
-      each(await clients.for(target.directory, target.path, target.run), (one) => told(one, target, text, LIMITS.lsp.touchWait)),
-    async changed(target, ms) {
-      const { path, signal } = target
-      return each(await clients.runningFor(target.directory, path), async (one) => {
-        const { running } = one.client
-        if (running === undefined) return []
-        const document = await one.client.sync(running, path, one.language)
-        running.documents.saved(document)
-        await one.client.look(running, document, ms, signal)
-        return [one]
-      })
-    },
+      each(deps, await clients.for(target.directory, target.path, target.run), (one) =>
+        told(deps, one, target, text, LIMITS.lsp.touchWait),
+      ),
+    changed: (target, ms) => changed(deps, target, ms),
   }
+}
+
+/** I2 */
+async function quietly<T>({ effects }: QueryDeps, client: Client, work: () => Promise<readonly T[]>): Promise<readonly T[]> {
+  try {
+    return await work()
+  } catch (error) {
+    effects.log.debug('a language server gave no answer', {
+      adapter: client.adapter.id,
+      cause: error instanceof Error ? error.message : String(error),
+    })
+    return []
+  }
+}
+
+async function each<T>(deps: QueryDeps, fitting: readonly Fitting[], work: (one: Fitting) => Promise<readonly T[]>): Promise<T[]> {
+  return (await Promise.all(fitting.map((one) => quietly(deps, one.client, () => work(one))))).flat()
+}
+
+/** The running server, started where it may be. */
+async function readyOf({ client, mayStart }: Fitting, signal: AbortSignal): Promise<Running | undefined> {
+  return mayStart ? client.ready(signal) : client.running
+}
+
+function readingOf(
+  { effects: { files } }: QueryDeps,
+  { client, language }: Pick<Fitting, 'client' | 'language'>,
+  running: Running | undefined,
+  encoding = running?.traits.encoding ?? 'utf-16',
+): Reading {
+  return createReading({ files, directory: client.directory, language, encoding, documents: running?.documents })
+}
+
+async function ask<Answer>(
+  deps: QueryDeps,
+  target: FileTarget,
+  { provider, capability }: Needs,
+  question: Question<Answer>,
+): Promise<Answer[]> {
+  return each(deps, await deps.clients.for(target.directory, target.path, target.run), async (one) => {
+    const { client, language } = one
+    if (capability !== undefined && client.adapter.without.includes(capability)) return []
+    const { path, signal } = target
+    const running = await readyOf(one, signal)
+    if (running?.traits.has(provider) !== true) return []
+    const document = await client.sync(running, path, language)
+    return question({
+      client,
+      running,
+      document,
+      reading: readingOf(deps, one, running),
+      signal,
+      request: (method, params) => running.program.request(method, params, { ms: LIMITS.lsp.request, signal }),
+      at: (place) => toServer(document.lines, place, running.traits.encoding),
+    })
+  })
+}
+
+async function symbolsIn(deps: QueryDeps, directory: string, query: string, signal: AbortSignal): Promise<LspDocumentSymbol[]> {
+  const ready = deps.clients.in(directory).filter((client) => client.isReady)
+  const fitting = ready.map((client) => ({ client, language: client.adapter.language ?? client.adapter.id, mayStart: false }))
+  return each(deps, fitting, async (one) => {
+    const running = one.client.adapter.without.includes('workspace_symbols') ? undefined : one.client.running
+    if (running?.traits.has('workspaceSymbolProvider') !== true) return []
+    const answer = await running.program.request('workspace/symbol', { query }, { ms: LIMITS.lsp.request, signal })
+    return symbolsOf(answer, fileUri(one.client.root), readingOf(deps, one, running))
+  })
+}
+
+async function known(deps: QueryDeps, client: Client, path: string, language: string): Promise<LspDiagnostic[]> {
+  const found = client.diagnostics.of(path)
+  if (found === undefined) return []
+  return diagnosticsOf(found.items, fileUri(path), readingOf(deps, { client, language }, client.running, found.encoding))
+}
+
+async function diagnosticsIn(deps: QueryDeps, target: FileTarget): Promise<LspDiagnostic[]> {
+  return each(deps, await deps.clients.for(target.directory, target.path, target.run), async (one) => {
+    const { client, language } = one
+    const { path, signal } = target
+    await quietly(deps, client, async () => {
+      const running = await readyOf(one, signal)
+      if (running !== undefined) await client.look(running, await client.sync(running, path, language), LIMITS.lsp.diagnosticsWait, signal)
+      return []
+    })
+    return known(deps, client, path, language) // What was found stays, also while the server is broken.
+  })
+}
+
+async function told(
+  deps: QueryDeps,
+  one: Fitting,
+  { path, signal }: FileTarget,
+  text: string | undefined,
+  ms: number,
+): Promise<LspTouched[]> {
+  const { client, language } = one
+  const running = await readyOf(one, signal)
+  if (running === undefined) return []
+  const document = await client.sync(running, path, language, text)
+  running.documents.saved(document)
+  if (running.traits.pull !== undefined) await client.look(running, document, ms, signal)
+  const cachedDiagnostics = client.diagnostics.of(path)?.items.length ?? 0
+  return [{ language, path: readingOf(deps, one, running).displayed(path), notified: true, cachedDiagnostics }]
+}
+
+async function changed(deps: QueryDeps, { directory, path, signal }: FileTarget, ms: number): Promise<readonly Fitting[]> {
+  return each(deps, await deps.clients.runningFor(directory, path), async (one) => {
+    const { running } = one.client
+    if (running === undefined) return []
+    const document = await one.client.sync(running, path, one.language)
+    running.documents.saved(document)
+    await one.client.look(running, document, ms, signal)
+    return [one]
+  })
 }

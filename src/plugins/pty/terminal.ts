@@ -11,6 +11,7 @@ import type { Terminal as Process } from '../../ports/effects.js'
 import type { FrameSocket, SocketFrame } from '../../ports/contributions.js'
 import type { NativeHost } from '../../ports/plugin.js'
 import { type Incarnation, ptyMachine } from '../../machines/pty/pty.machine.js'
+import { createLane } from '../../kernel/lane.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Pty } from '../../protocol/terminal/pty.js'
@@ -59,7 +60,8 @@ export function createTerminal(deps: TerminalDeps, first: Pty): Terminal {
   let info = first
   let size: Size = { cols: LIMITS.terminals.cols, rows: LIMITS.terminals.rows }
   let run: Run = newRun()
-  let spawning: Promise<void> = Promise.resolve()
+  /** What is being started is there, or has failed, before it is ended. */
+  const lane = createLane()
 
   async function spawn(mine: Run, signal: AbortSignal): Promise<void> {
     const [command = '', ...args] = info.command
@@ -94,9 +96,9 @@ export function createTerminal(deps: TerminalDeps, first: Pty): Terminal {
 
   const logic = ptyMachine.provide({
     actors: {
-      spawn: fromPromise<void, Incarnation>(async ({ signal }) => {
-        spawning = spawn(run, signal)
-        await spawning
+      spawn: fromPromise<void, Incarnation>(({ signal }) => {
+        const mine = run
+        return lane.run(() => spawn(mine, signal))
       }),
       process: fromCallback<AnyEventObject, Incarnation>(({ sendBack }) => {
         const mine = run
@@ -107,12 +109,13 @@ export function createTerminal(deps: TerminalDeps, first: Pty): Terminal {
         })
         return () => undefined
       }),
-      end: fromPromise<void, Incarnation>(async () => {
-        await spawning.catch(() => undefined)
-        run.process?.end()
-        await run.process?.ended
-        finish(run)
-      }),
+      end: fromPromise<void, Incarnation>(() =>
+        lane.run(async () => {
+          run.process?.end()
+          await run.process?.ended
+          finish(run)
+        }),
+      ),
     },
   })
   const actor = createActor(logic, {

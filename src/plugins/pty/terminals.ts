@@ -37,131 +37,148 @@ interface Listed {
   readonly tenantId: string
 }
 
-export function createTerminals({ effects, rows, actors, config }: Pick<NativeHost, 'effects' | 'rows' | 'actors' | 'config'>): Terminals {
-  const { clock, ids, files, log } = effects
-  const listed = new Map<string, Listed>()
+/** The terminals there are. */
+interface Shelf {
+  readonly host: Pick<NativeHost, 'effects' | 'rows' | 'actors' | 'config'>
+  readonly listed: Map<string, Listed>
   /** Being created, and being ended. */
-  let starting = 0
-  let ending = 0
-  forgetEarlier()
+  starting: number
+  ending: number
+}
 
-  /** I2 */
-  function forgetEarlier(): void {
-    const earlier = rows.list(KIND)
-    if (earlier.length === 0) return
-    rows.commit('process', (tx) => {
-      for (const { id, data } of earlier) {
-        tx.delete(KIND, id)
-        const info = Pty.safeParse(data)
-        if (info.success) tx.emit('pty.deleted', { id, ptyID: id, info: info.data })
-      }
-    })
-  }
-
-  function onExit(id: string, exitStatus: number | null): void {
-    try {
-      rows.commit('process', (tx) => tx.emit('pty.exited', { id, ptyID: id, exitStatus }))
-    } catch (error) {
-      log.error('the end of a program was not recorded', { ptyId: id, cause: String(error) })
-    }
-  }
-
-  function put(info: Pty, type: 'pty.created' | 'pty.updated'): void {
-    rows.commit('process', (tx) => {
-      tx.put(KIND, { id: info.id, group: '', sort: info.time, data: info })
-      tx.emit(type, { id: info.id, ptyID: info.id, info })
-    })
-  }
-
-  function findListed(caller: Caller, id: string): Listed {
-    const known = listed.get(id)
-    if (known === undefined || !maySee(caller, known)) throw notFound(id)
-    return known
-  }
-
-  async function end(id: string, { terminal }: Listed): Promise<void> {
-    listed.delete(id)
-    ending++
-    try {
-      await terminal.remove()
-    } finally {
-      ending--
-    }
-    rows.commit('process', (tx) => {
-      tx.delete(KIND, id)
-      tx.emit('pty.deleted', { id, ptyID: id, info: terminal.info })
-    })
-  }
-
-  /** Canonical; a relative path belongs to `base`. Undefined for a blank one. */
-  async function directoryOf(caller: Caller, base: string, path: string | undefined): Promise<string | undefined> {
-    const wanted = path?.trim() ?? ''
-    if (wanted === '') return undefined
-    const full = wanted.startsWith('/') ? wanted : `${base}/${wanted}`
-    const canonical = await files.realPath(full).catch(() => undefined)
-    const stat = canonical === undefined ? undefined : await files.stat(canonical)
-    if (canonical === undefined || stat?.kind !== 'directory') {
-      throw new SvcError('request.invalid_directory', `The working directory "${wanted}" does not exist.`, { cwd: wanted })
-    }
-    if (!mayUseDirectory(caller, canonical)) throw new SvcError('auth.directory_forbidden')
-    return canonical
-  }
-
-  async function commandOf({ command = [] }: PtyCreateRequest, directory: string, cwd: string): Promise<string[]> {
-    const parts = command.map((part) => part.trim()).filter((part) => part !== '')
-    const [program, ...args] = parts
-    if (program === undefined) return defaultCommand(effects, configuredShell(await config(directory)))
-    // A path with a slash means the directory the program starts in; the search path is for names.
-    return [program.includes('/') && !program.startsWith('/') ? `${cwd}/${program}` : program, ...args]
-  }
-
+export function createTerminals(host: Shelf['host']): Terminals {
+  const shelf: Shelf = { host, listed: new Map(), starting: 0, ending: 0 }
+  const { listed } = shelf
+  const { log } = host.effects
+  forgetEarlier(shelf)
   return {
     list: (caller) =>
       [...listed.values()]
         .filter((each) => maySee(caller, each))
         .map(({ terminal }) => terminal.info)
         .toSorted((a, b) => a.time - b.time || (a.id < b.id ? -1 : 1)),
-    async create(caller, directory, request) {
-      if (listed.size + starting + ending >= LIMITS.terminals.count) {
-        throw new SvcError('quota.exceeded', `There may be ${LIMITS.terminals.count} terminals at a time; remove one first.`)
-      }
-      starting++
-      try {
-        const cwd = (await directoryOf(caller, directory, request.cwd)) ?? directory
-        const command = await commandOf(request, directory, cwd)
-        const info: Pty = { id: ids.next('pty'), command, cwd, title: request.title?.trim() || TITLE, time: clock.now() }
-        put(info, 'pty.created')
-        listed.set(info.id, { terminal: createTerminal({ effects, actors, onExit }, info), tenantId: caller.tenantId })
-        return info
-      } finally {
-        starting--
-      }
-    },
-    find: (caller, id) => findListed(caller, id).terminal,
+    create: (caller, directory, request) => create(shelf, caller, directory, request),
+    find: (caller, id) => findListed(shelf, caller, id).terminal,
     mustExist(id) {
       if (!listed.has(id)) throw notFound(id)
     },
-    async update(caller, id, { title, cwd, size }) {
-      const directory = await directoryOf(caller, findListed(caller, id).terminal.info.cwd, cwd)
-      const { terminal } = findListed(caller, id)
-      const { info } = terminal
-      const changed: Pty = { ...info, title: title?.trim() || info.title, cwd: directory ?? info.cwd }
-      if (changed.title !== info.title || changed.cwd !== info.cwd) {
-        put(changed, 'pty.updated')
-        terminal.info = changed
-      }
-      if (size !== undefined) terminal.resize(size)
-      return changed
-    },
-    remove: (caller, id) => end(id, findListed(caller, id)),
+    update: (caller, id, request) => update(shelf, caller, id, request),
+    remove: (caller, id) => end(shelf, id, findListed(shelf, caller, id)),
     async stop() {
       await Promise.all(
         [...listed].map(([id, each]) =>
-          end(id, each).catch((error: unknown) => log.error('the end of a terminal was not recorded', { ptyId: id, cause: String(error) })),
+          end(shelf, id, each).catch((error: unknown) =>
+            log.error('the end of a terminal was not recorded', { ptyId: id, cause: String(error) }),
+          ),
         ),
       )
     },
   }
+}
+
+/** I2 */
+function forgetEarlier({ host: { rows } }: Shelf): void {
+  const earlier = rows.list(KIND)
+  if (earlier.length === 0) return
+  rows.commit('process', (tx) => {
+    for (const { id, data } of earlier) {
+      tx.delete(KIND, id)
+      const info = Pty.safeParse(data)
+      if (info.success) tx.emit('pty.deleted', { id, ptyID: id, info: info.data })
+    }
+  })
+}
+
+async function create(shelf: Shelf, caller: Caller, directory: string, request: PtyCreateRequest): Promise<Pty> {
+  const { listed, host } = shelf
+  const { effects, actors } = host
+  if (listed.size + shelf.starting + shelf.ending >= LIMITS.terminals.count) {
+    throw new SvcError('quota.exceeded', `There may be ${LIMITS.terminals.count} terminals at a time; remove one first.`)
+  }
+  shelf.starting++
+  try {
+    const cwd = (await directoryOf(shelf, caller, directory, request.cwd)) ?? directory
+    const command = await commandOf(shelf, request, directory, cwd)
+    const title = request.title?.trim() || TITLE
+    const info: Pty = { id: effects.ids.next('pty'), command, cwd, title, time: effects.clock.now() }
+    put(shelf, info, 'pty.created')
+    const onExit = (id: string, exitStatus: number | null) => noteExit(shelf, id, exitStatus)
+    listed.set(info.id, { terminal: createTerminal({ effects, actors, onExit }, info), tenantId: caller.tenantId })
+    return info
+  } finally {
+    shelf.starting--
+  }
+}
+
+async function update(shelf: Shelf, caller: Caller, id: string, { title, cwd, size }: PtyUpdateRequest): Promise<Pty> {
+  const directory = await directoryOf(shelf, caller, findListed(shelf, caller, id).terminal.info.cwd, cwd)
+  const { terminal } = findListed(shelf, caller, id)
+  const { info } = terminal
+  const changed: Pty = { ...info, title: title?.trim() || info.title, cwd: directory ?? info.cwd }
+  if (changed.title !== info.title || changed.cwd !== info.cwd) {
+    put(shelf, changed, 'pty.updated')
+    terminal.info = changed
+  }
+  if (size !== undefined) terminal.resize(size)
+  return changed
+}
+
+async function end(shelf: Shelf, id: string, { terminal }: Listed): Promise<void> {
+  shelf.listed.delete(id)
+  shelf.ending++
+  try {
+    await terminal.remove()
+  } finally {
+    shelf.ending--
+  }
+  shelf.host.rows.commit('process', (tx) => {
+    tx.delete(KIND, id)
+    tx.emit('pty.deleted', { id, ptyID: id, info: terminal.info })
+  })
+}
+
+function findListed({ listed }: Shelf, caller: Caller, id: string): Listed {
+  const known = listed.get(id)
+  if (known === undefined || !maySee(caller, known)) throw notFound(id)
+  return known
+}
+
+function put({ host: { rows } }: Shelf, info: Pty, type: 'pty.created' | 'pty.updated'): void {
+  rows.commit('process', (tx) => {
+    tx.put(KIND, { id: info.id, group: '', sort: info.time, data: info })
+    tx.emit(type, { id: info.id, ptyID: info.id, info })
+  })
+}
+
+function noteExit({ host: { rows, effects } }: Shelf, id: string, exitStatus: number | null): void {
+  try {
+    rows.commit('process', (tx) => tx.emit('pty.exited', { id, ptyID: id, exitStatus }))
+  } catch (error) {
+    effects.log.error('the end of a program was not recorded', { ptyId: id, cause: String(error) })
+  }
+}
+
+/** Canonical; a relative path belongs to `base`. Undefined for a blank one. */
+async function directoryOf({ host }: Shelf, caller: Caller, base: string, path: string | undefined): Promise<string | undefined> {
+  const { files } = host.effects
+  const wanted = path?.trim() ?? ''
+  if (wanted === '') return undefined
+  const full = wanted.startsWith('/') ? wanted : `${base}/${wanted}`
+  const canonical = await files.realPath(full).catch(() => undefined)
+  const stat = canonical === undefined ? undefined : await files.stat(canonical)
+  if (canonical === undefined || stat?.kind !== 'directory') {
+    throw new SvcError('request.invalid_directory', `The working directory "${wanted}" does not exist.`, { cwd: wanted })
+  }
+  if (!mayUseDirectory(caller, canonical)) throw new SvcError('auth.directory_forbidden')
+  return canonical
+}
+
+async function commandOf({ host }: Shelf, { command = [] }: PtyCreateRequest, directory: string, cwd: string): Promise<string[]> {
+  const parts = command.map((part) => part.trim()).filter((part) => part !== '')
+  const [program, ...args] = parts
+  if (program === undefined) return defaultCommand(host.effects, configuredShell(await host.config(directory)))
+  // A path with a slash means the directory the program starts in; the search path is for names.
+  return [program.includes('/') && !program.startsWith('/') ? `${cwd}/${program}` : program, ...args]
 }
 
 function maySee(caller: Caller, { terminal, tenantId }: Listed): boolean {

@@ -96,11 +96,14 @@ test('no chart has more than ten states at a level', () => {
   expect(wide).toEqual([])
 })
 
-test('an arrow names its events, with guards and delays in full in its title', () => {
+test('an arrow names its events with their guards, and delays in full in its title', () => {
   const idle = arrowsOf(chart('session')).find(({ from, to }) => from === 'idle' && to === 'asleep')
   expect(idle).toMatchObject({ labels: ['after idleMemory'], title: 'idle: after idleMemory (60 s) → asleep' })
   const looking = arrowsOf(chart('session')).find(({ from, to }) => from === 'idle' && to === 'looking')
+  expect(looking?.labels).toEqual(['at once [isWakePending]', 'woken'])
   expect(looking?.title.split('\n')).toEqual(['idle: at once [isWakePending] → looking', 'idle: woken → looking'])
+  const pausing = chart('session').root.states.find(({ key }) => key === 'pausing')
+  expect(pausing?.transitions.map(({ guard }) => guard)).toContain('not hasRun')
 })
 
 test('an arrow that leaves a state from inside begins at its border, and says what it leads to inside another', () => {

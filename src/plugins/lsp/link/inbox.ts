@@ -11,8 +11,9 @@ import { foreignExcess, MESSAGE_BOUNDS } from '../../../protocol/text/foreign-js
 import { LIMITS } from '../../../protocol/limits.js'
 import { createMessagePace } from '../../../kernel/message-pace.js'
 import { createFrameSplitter } from './frames.js'
+import type * as Library from './library.js'
 
-export type Rpc = typeof import('./library.js')
+export type Rpc = typeof Library
 
 interface InboxOptions {
   readonly rpc: Rpc

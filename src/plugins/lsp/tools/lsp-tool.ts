@@ -18,7 +18,7 @@ import type { ProjectProgram } from '../../../ports/programs.js'
 import { lineText } from '../../../machines/acceptance/standing.js'
 import { isWithin, TRUSTED_CALLER } from '../../../protocol/caller.js'
 import type { LspStatus } from '../../../protocol/lsp/lsp.js'
-import { createLru } from '../../../kernel/lru.js'
+import { createLru, type Lru } from '../../../kernel/lru.js'
 import { updated } from '../acceptances.js'
 import type { Clients } from '../clients/clients.js'
 import type { FileTarget, Queries } from '../queries.js'
@@ -65,104 +65,37 @@ export interface LspToolDeps {
   status(directory: string, signal: AbortSignal): Promise<readonly LspStatus[]>
 }
 
-export function lspTool({ effects, programs, clients, queries, status }: LspToolDeps): ToolContribution {
+/** The tool, and what is remembered between the judgement of a call and its run. */
+interface LspTool extends LspToolDeps {
   /** What was judged is what is read. */
-  const judged = createLru<string, string>(REMEMBERED)
+  readonly judged: Lru<string, string>
   /** What the call asked for, of what waited. */
-  const wanted = createLru<string, readonly ProjectProgram[]>(REMEMBERED)
-  const places = placeQuestions(queries)
-  const symbols = documentSymbols(queries)
-  const named = workspaceSymbols(queries)
-  const target = (filePath: string, directory: string, signal: AbortSignal) => queries.target(TRUSTED_CALLER, directory, filePath, signal)
+  readonly wanted: Lru<string, readonly ProjectProgram[]>
+  readonly places: ReturnType<typeof placeQuestions>
+  readonly symbols: ReturnType<typeof documentSymbols>
+  readonly named: ReturnType<typeof workspaceSymbols>
+}
 
-  function ofFile({ operation, line, character, query = '' }: Input, file: FileTarget): Promise<unknown[]> {
-    switch (operation) {
-      case 'documentSymbol':
-        return symbols(file)
-      case 'diagnostics':
-        return queries.diagnostics(file)
-      case 'workspaceSymbol':
-        return named(file, query)
-      case 'status':
-        return Promise.resolve([])
-      default: {
-        if (line === undefined || character === undefined) throw new ToolError(`"${operation}" needs "line" and "character".`)
-        const question = {
-          hover: places.hover,
-          goToDefinition: places.definition,
-          findReferences: places.references,
-          goToImplementation: places.implementation,
-          prepareCallHierarchy: places.prepare,
-          incomingCalls: places.incoming,
-          outgoingCalls: places.outgoing,
-        }[operation]
-        return question(file, { line, character })
-      }
-    }
+export function lspTool(deps: LspToolDeps): ToolContribution {
+  const { queries } = deps
+  const tool: LspTool = {
+    ...deps,
+    judged: createLru(REMEMBERED),
+    wanted: createLru(REMEMBERED),
+    places: placeQuestions(queries),
+    symbols: documentSymbols(queries),
+    named: workspaceSymbols(queries),
   }
-
-  /** I1 */
-  async function startNeeds(path: string, context: ToolContext): Promise<readonly PermissionNeed[]> {
-    const { directory, unattended } = context
-    const waiting = unattended === true ? [] : await clients.waiting(directory, path, context)
-    wanted.set(keyOf(context), waiting)
-    return waiting.map((program) => ({
-      permission: 'bash',
-      patterns: program.commands.map(lineText),
-      title: `Start the language server "${program.name}", now and later: ${program.commands.map(lineText).join('; ')}`,
-      explicit: 'it loads code of this workspace, and nobody has accepted that',
-      metadata: { command: program.commands.map(lineText).join('\n'), acceptance: { kind: program.kind, name: program.name, directory } },
-    }))
-  }
-
-  async function answer(input: Input, context: ToolContext): Promise<readonly unknown[]> {
-    const { directory, signal, callId } = context
-    const { operation, filePath, query = '' } = input
-    if (operation === 'status') return (await status(directory, signal)).map(brief)
-    if (filePath === undefined) {
-      if (operation !== 'workspaceSymbol') throw new ToolError(`"${operation}" needs "filePath".`)
-      return queries.symbols(directory, query, signal)
-    }
-    const file = await target(filePath, directory, signal)
-    if (judged.get(`${callId} ${filePath}`) !== file.path) throw new ToolError('The path leads elsewhere than when access was checked.')
-    if ((await effects.files.stat(file.path))?.kind !== 'file') throw new ToolError(`There is no file ${filePath}.`)
-    for (const program of wanted.get(keyOf(context)) ?? []) programs.accept(program, { along: updated })
-    wanted.delete(keyOf(context))
-    return ofFile(input, { ...file, run: context })
-  }
-
-  async function nothing({ filePath }: Input, context: ToolContext): Promise<string> {
-    const { directory, signal } = context
-    const file = filePath === undefined ? undefined : await target(filePath, directory, signal)
-    const why = file === undefined ? [] : await clients.obstacles(directory, file.path, context)
-    return ['Nothing was found.', ...why].join('\n')
-  }
-
   return defineTool<Input>({
     id: 'lsp',
     description: DESCRIPTION,
     input: Input,
     permission: 'lsp',
-    async needs({ operation, filePath }, context) {
-      const { directory, signal, callId } = context
-      const own = { permission: 'lsp', patterns: [operation], title: `Ask language servers: ${operation}` }
-      if (filePath === undefined || operation === 'status') return [own]
-      const { path } = await target(filePath, directory, signal)
-      judged.set(`${callId} ${filePath}`, path)
-      const inside = isWithin(directory, path)
-      const read = { permission: 'read', patterns: [inside ? path.slice(directory.length + 1) : path], title: `Read ${filePath}` }
-      const outside = {
-        permission: 'external_directory',
-        patterns: [`${path.slice(0, path.lastIndexOf('/'))}/*`],
-        title: `Read ${filePath}`,
-      }
-      const starting = await startNeeds(path, context)
-      return inside ? [own, read, ...starting] : [own, read, outside, ...starting]
-    },
+    needs: (input, context) => needsOf(tool, input, context),
     async invoke(input, context) {
-      const found = await answer(input, context)
+      const found = await answer(tool, input, context)
       context.signal.throwIfAborted()
-      const text = found.length === 0 ? await nothing(input, context) : JSON.stringify(found, null, 1)
+      const text = found.length === 0 ? await nothing(tool, input, context) : JSON.stringify(found, null, 1)
       return {
         title: [input.operation, input.filePath ?? input.query].filter((each) => each !== undefined).join(' '),
         output: cut(text, MOST, '\n… (cut)'),
@@ -170,6 +103,94 @@ export function lspTool({ effects, programs, clients, queries, status }: LspTool
       }
     },
   })
+}
+
+function targetOf({ queries }: LspTool, filePath: string, { directory, signal }: ToolContext): Promise<FileTarget> {
+  return queries.target(TRUSTED_CALLER, directory, filePath, signal)
+}
+
+async function needsOf(tool: LspTool, { operation, filePath }: Input, context: ToolContext): Promise<readonly PermissionNeed[]> {
+  const { directory, callId } = context
+  const own = { permission: 'lsp', patterns: [operation], title: `Ask language servers: ${operation}` }
+  if (filePath === undefined || operation === 'status') return [own]
+  const { path } = await targetOf(tool, filePath, context)
+  tool.judged.set(`${callId} ${filePath}`, path)
+  const inside = isWithin(directory, path)
+  const read = { permission: 'read', patterns: [inside ? path.slice(directory.length + 1) : path], title: `Read ${filePath}` }
+  const outside = {
+    permission: 'external_directory',
+    patterns: [`${path.slice(0, path.lastIndexOf('/'))}/*`],
+    title: `Read ${filePath}`,
+  }
+  const starting = await startNeeds(tool, path, context)
+  return inside ? [own, read, ...starting] : [own, read, outside, ...starting]
+}
+
+/** I1 */
+async function startNeeds({ clients, wanted }: LspTool, path: string, context: ToolContext): Promise<readonly PermissionNeed[]> {
+  const { directory, unattended } = context
+  const waiting = unattended === true ? [] : await clients.waiting(directory, path, context)
+  wanted.set(keyOf(context), waiting)
+  return waiting.map((program) => ({
+    permission: 'bash',
+    patterns: program.commands.map(lineText),
+    title: `Start the language server "${program.name}", now and later: ${program.commands.map(lineText).join('; ')}`,
+    explicit: 'it loads code of this workspace, and nobody has accepted that',
+    metadata: { command: program.commands.map(lineText).join('\n'), acceptance: { kind: program.kind, name: program.name, directory } },
+  }))
+}
+
+async function answer(tool: LspTool, input: Input, context: ToolContext): Promise<readonly unknown[]> {
+  const { effects, programs, queries, judged, wanted } = tool
+  const { directory, signal, callId } = context
+  const { operation, filePath, query = '' } = input
+  if (operation === 'status') return (await tool.status(directory, signal)).map(brief)
+  if (filePath === undefined) {
+    if (operation !== 'workspaceSymbol') throw new ToolError(`"${operation}" needs "filePath".`)
+    return queries.symbols(directory, query, signal)
+  }
+  const file = await targetOf(tool, filePath, context)
+  if (judged.get(`${callId} ${filePath}`) !== file.path) throw new ToolError('The path leads elsewhere than when access was checked.')
+  if ((await effects.files.stat(file.path))?.kind !== 'file') throw new ToolError(`There is no file ${filePath}.`)
+  for (const program of wanted.get(keyOf(context)) ?? []) programs.accept(program, { along: updated })
+  wanted.delete(keyOf(context))
+  return ofFile(tool, input, { ...file, run: context })
+}
+
+function ofFile(
+  { queries, places, symbols, named }: LspTool,
+  { operation, line, character, query = '' }: Input,
+  file: FileTarget,
+): Promise<unknown[]> {
+  switch (operation) {
+    case 'documentSymbol':
+      return symbols(file)
+    case 'diagnostics':
+      return queries.diagnostics(file)
+    case 'workspaceSymbol':
+      return named(file, query)
+    case 'status':
+      return Promise.resolve([])
+    default: {
+      if (line === undefined || character === undefined) throw new ToolError(`"${operation}" needs "line" and "character".`)
+      const question = {
+        hover: places.hover,
+        goToDefinition: places.definition,
+        findReferences: places.references,
+        goToImplementation: places.implementation,
+        prepareCallHierarchy: places.prepare,
+        incomingCalls: places.incoming,
+        outgoingCalls: places.outgoing,
+      }[operation]
+      return question(file, { line, character })
+    }
+  }
+}
+
+async function nothing(tool: LspTool, { filePath }: Input, context: ToolContext): Promise<string> {
+  const file = filePath === undefined ? undefined : await targetOf(tool, filePath, context)
+  const why = file === undefined ? [] : await tool.clients.obstacles(context.directory, file.path, context)
+  return ['Nothing was found.', ...why].join('\n')
 }
 
 /** Ids of calls are the model's own. */

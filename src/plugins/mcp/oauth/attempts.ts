@@ -13,13 +13,13 @@ import { LIMITS } from '../../../protocol/limits.js'
 import { reached } from '../../../kernel/reached.js'
 import { supervise } from '../../../kernel/supervise.js'
 
-export interface AttemptsDeps {
+interface AttemptsDeps {
   readonly effects: Pick<NativeHost['effects'], 'clock' | 'log'>
   readonly actors: NativeHost['actors']
 }
 
 /** Of which server, at which address. */
-export interface AttemptPlace {
+interface AttemptPlace {
   readonly server: string
   readonly key: string
 }
@@ -53,7 +53,7 @@ interface AttemptEffects {
   exchange: (() => Promise<void>) | undefined
   /** What came before it was waited for. */
   early: SignInEvent | undefined
-  fault: unknown
+  fault: Error | undefined
 }
 
 /** What is left of its time when the answer comes last is for the exchange. */
@@ -136,7 +136,7 @@ function remembered(): AttemptEffects {
 
 function logicOf(effects: AttemptEffects): typeof signInMachine {
   const kept = (error: unknown): never => {
-    effects.fault = error
+    effects.fault = error instanceof Error ? error : new Error(String(error))
     throw error
   }
   return signInMachine.provide({

@@ -20,7 +20,7 @@ export interface SignInDeps {
 }
 
 /** What a server said when it refused somebody. */
-export interface Challenge {
+interface Challenge {
   readonly resourceMetadataUrl?: URL
   readonly scope?: string
 }

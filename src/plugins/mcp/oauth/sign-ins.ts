@@ -35,7 +35,7 @@ export interface SignIns {
 }
 
 /** One of them is called, once. */
-export interface TakenAttempt {
+interface TakenAttempt {
   /** Exchanges the code. Throws `request.unprocessable`. */
   finish(returned: Returned): Promise<void>
   /** The authorization server let nobody in. */

@@ -33,9 +33,8 @@ export function arrowsOf({ root }: InspectedMachine): Arrow[] {
         const arrow = found.get(key) ?? { box, from, to, labels: new Set(), titles: [], ways: [] }
         found.set(key, arrow)
         arrow.ways.push({ source: path, target, event: transition.event })
-        arrow.labels.add(
-          entersAt(root, to, target) ? transition.event : `${transition.event} → ${target.slice(target.lastIndexOf('.') + 1)}`,
-        )
+        const event = guarded(transition)
+        arrow.labels.add(entersAt(root, to, target) ? event : `${event} → ${target.slice(target.lastIndexOf('.') + 1)}`)
         arrow.titles.push(sentence(path, transition, target))
       }
     }
@@ -44,10 +43,15 @@ export function arrowsOf({ root }: InspectedMachine): Arrow[] {
     .filter(({ from, to }) => from !== to)
     .map(({ labels, titles, ...arrow }) => ({
       ...arrow,
-      // Where there is no room for all of them, the events are told without where they lead.
+      // Where there is no room for all of them, the events are told without their guards and where they lead.
       labels: shorten(labels.size <= LINES ? [...labels] : [...new Set(arrow.ways.map(({ event }) => event))]),
       title: titles.join('\n'),
     }))
+}
+
+/** An event, and what has to be so for it to count. */
+function guarded({ event, guard }: InspectedTransition): string {
+  return guard === undefined ? event : `${event} [${guard}]`
 }
 
 /** What the states of a chart do, in words. */

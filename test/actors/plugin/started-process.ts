@@ -7,12 +7,17 @@ import { startProcess } from '../../../src/actors/plugin/process/process-instanc
 import { createInstanceIds, pluginEnvironment, type ProcessSpec } from '../../../src/actors/plugin/process/process-spec.js'
 import { createNodeClock } from '../../../src/platform/node/node-effects.js'
 import { createNodeProcesses } from '../../../src/platform/node/process/processes.js'
+import { LIMITS } from '../../../src/protocol/limits.js'
 import { createFakeEffects } from '../../fakes/effects.js'
+import { PATIENCE } from '../../fakes/patience.js'
 
 const FIXTURES = fileURLToPath(new URL('../../fixtures/plugins', import.meta.url))
 
 export const processes = createNodeProcesses('/usr/bin:/bin')
-export const effects = { ...createFakeEffects(), processes, clock: createNodeClock() }
+const clock = createNodeClock()
+/** A real program may take its time to start. */
+const startPatiently: typeof clock.setTimeout = (run, ms) => clock.setTimeout(run, ms === LIMITS.plugins.initialize ? PATIENCE : ms)
+export const effects = { ...createFakeEffects(), processes, clock: { ...clock, setTimeout: startPatiently } }
 export const published: { type: string; properties: unknown }[] = []
 
 const host: BrokerHost = {

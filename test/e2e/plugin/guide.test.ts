@@ -8,6 +8,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import type { Message } from '../../../src/protocol/message/message.js'
 import type { PackageLifecycleInfo } from '../../../src/protocol/plugin/plugin.js'
 import { lacking } from '../../fakes/machine.js'
+import { PATIENCE } from '../../fakes/patience.js'
 import { makePlace, type Place } from '../server/place.js'
 import { readGuide, type Section } from './guide.js'
 import { openScene, PROGRAM, type Scene, type Server } from '../server/server.js'
@@ -89,7 +90,7 @@ async function follow({ steps }: Section, place: Place): Promise<string> {
   for (const step of steps) {
     if (step.type === 'file') place.write(step.path, step.text)
     else {
-      const { stdout, stderr } = await execute('sh', ['-e', '-c', step.script], { cwd: place.repo, env, timeout: 60_000 })
+      const { stdout, stderr } = await execute('sh', ['-e', '-c', step.script], { cwd: place.repo, env, timeout: 2 * PATIENCE })
       said += stdout + stderr
     }
   }

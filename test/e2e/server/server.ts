@@ -107,7 +107,7 @@ async function startServer(
         ...headers,
       },
       ...(body === undefined ? {} : { body: sent }),
-      signal: AbortSignal.timeout(PATIENCE),
+      signal: AbortSignal.timeout(2 * PATIENCE),
     })
     const text = await response.text()
     tell(`${method} ${path}`, text)

@@ -1,8 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { checkTrace, recordedActors, replay, startTestRuntime } from '../../../src/published/testing/testing.js'
+import { PATIENCE } from '../../fakes/patience.js'
 
 test('what was recorded in a test replays in a test', async () => {
-  const svc = await startTestRuntime({ tools: ['deploy'] })
+  const svc = await startTestRuntime({ tools: ['deploy'], waitMs: PATIENCE })
   onTestFinished(() => svc.stop())
   const session = await svc.sessions.create()
   svc.model.callsTool('deploy').says('Done.')

@@ -4,9 +4,10 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import type { TestRuntimeOptions } from '../../../src/published/testing/runtime-types.js'
 import { startTestRuntime } from '../../../src/published/testing/testing.js'
 import type { Plugin } from '../../../src/published/kit/plugin-types.js'
+import { PATIENCE } from '../../fakes/patience.js'
 
 async function start(options?: TestRuntimeOptions) {
-  const svc = await startTestRuntime(options)
+  const svc = await startTestRuntime({ waitMs: PATIENCE, ...options })
   onTestFinished(() => svc.stop())
   return svc
 }

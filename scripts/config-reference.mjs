@@ -6,7 +6,8 @@ import { loadSource, settle } from './generated.mjs'
 import { typesOf } from './schema-words.mjs'
 
 const { toOpenApi } = await loadSource('src/protocol/openapi.ts')
-const { configKeyRows } = await loadSource('src/actors/resource/config/config-reference.ts')
+// Asked before the next source is loaded: names of records are known to the whole process.
 const { typeText } = typesOf(toOpenApi().components.schemas)
+const { configKeyRows } = await loadSource('src/actors/resource/config/config-reference.ts')
 
 settle('docs', [['configuration.md', configPage(configKeyRows(), typeText)]], { prune: false })

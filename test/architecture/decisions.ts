@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 /** Where the notes on decisions stand. */
-export const DECISIONS = new URL('../../docs/decisions/', import.meta.url)
+const DECISIONS = new URL('../../docs/decisions/', import.meta.url)
 
 export interface Row {
   readonly number: string

@@ -22,7 +22,6 @@ import type { Running } from './clients/running.js'
 import type { Clients, Fitting } from './clients/clients.js'
 import type { OpenDocument } from './clients/documents.js'
 import type { LspProvider } from './link/handshake.js'
-import { messageOf } from '../../protocol/message-of.js'
 
 export interface FileTarget {
   readonly directory: string

@@ -35,6 +35,8 @@ const REASONS = {
   'src/plugins/providers/exchange/adapter.ts open': 'one answer, settled once; the run machine waits for it',
   'src/plugins/providers/exchange/connection.ts ended': 'the last byte that is wanted has come: a place in a stream that is read once',
   'src/plugins/providers/openai-compatible/step.ts isOver': 'the finish reason has come: a place in a stream that is read once',
+  'src/platform/git/pipes.ts AbortController found': 'one look beside one call of git, which ends with that call; found once',
+  'src/platform/git/pipes.ts AbortController over': 'the same look: its call has ended',
   'src/plugins/pty/client.ts isClosed': 'a reader of the output of a terminal, which is a machine; it reads to the end and is no more',
   'src/plugins/pty/output.ts isFinished': 'a text that grows until its program ends, which the terminal machine hears of',
   'src/http/sockets/websocket.ts over':
@@ -45,7 +47,6 @@ const REASONS = {
   'src/actors/events/side-streams.ts repeat.isOver': 'a reader of the stream has left; its socket is what ended it',
   'src/actors/plugin/process/external-events.ts retry.isOver':
     'the process has ended, whose instance is a machine; its alarm is over with it',
-  'src/actors/session/run/recorder.ts flushing.isOver': `${TO_DRAW}the step that is recorded is open, or it is closed`,
   'src/http/sockets/websocket.ts tending.isOver': 'the library keeps the states of the socket; its alarm is over with it',
   'src/plugins/shell/run/running-output.ts next.isOver': 'the command has ended, whose call is a machine; its alarm is over with it',
   'src/plugins/workflows/files/library.ts relook.isOver': `${TO_DRAW}looking at workflow files, once more when something changed meanwhile`,

@@ -1,4 +1,4 @@
-/** Who has given a task more to do: the rules of these runs hold for it beside those of the run that delegated it (choice 55). */
+/** Who has given a task more to do: the rules of these runs hold for it beside those of the run that delegated it (decision 055). */
 import { SvcError } from '../../protocol/errors.js'
 import type { Session } from '../../protocol/session/session.js'
 import { isRecord } from '../../protocol/text/json.js'
@@ -19,7 +19,7 @@ export interface Resumer {
  */
 export function resumedBy(task: Session | undefined, by: Resumer, { isOpen }: { readonly isOpen: boolean }): unknown {
   const delegation = isRecord(task?.['delegation']) ? task['delegation'] : {}
-  const before = isOpen && Array.isArray(delegation['resumed']) ? delegation['resumed'] : []
+  const before: readonly unknown[] = isOpen && Array.isArray(delegation['resumed']) ? delegation['resumed'] : []
   const { sessionId, agent } = by
   const entry = { sessionId, agent, refused: [...by.refused].toSorted() }
   const resumed = [...before.filter((each) => JSON.stringify(each) !== JSON.stringify(entry)), entry]

@@ -31,8 +31,6 @@ describe('a frame of too many names is read no further', () => {
       return readFrame(Buffer.from(text))
     }
     expect(frameOf(frameKeys + 1)).toMatchObject({ problem: `has more than ${frameKeys} names of members` })
-    const few = frameOf(1000)
-    if (place === 'without an end') expect(few).toMatchObject({ problem: 'is not JSON' })
-    else expect(few).toHaveProperty('frame')
+    expect(frameOf(1000)).toMatchObject(place === 'without an end' ? { problem: 'is not JSON' } : { frame: expect.anything() as unknown })
   })
 })

@@ -141,7 +141,7 @@ test.each(RUNS)('a run %s resumes what a task has delegated', async (_, body, ex
   const file = `nested-${made++}.txt`
   const { id } = await server.createSession()
   const child = await taskOf(id, { calls: [task({})] })
-  const [nested] = (await tasksOf(id)).filter(({ sessionId }) => sessionId === child)
+  const nested = (await tasksOf(id)).find(({ sessionId }) => sessionId === child)
   const grandchild = nested?.childSessionId ?? ''
   await prompt(id, { calls: [task({ calls: [write(file)] }, { task_id: grandchild })] }, body)
   expect(await written(grandchild, file)).toEqual(expected)

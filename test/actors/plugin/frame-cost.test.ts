@@ -31,6 +31,7 @@ describe('a frame of too many names is read no further', () => {
       return readFrame(Buffer.from(text))
     }
     expect(frameOf(frameKeys + 1)).toMatchObject({ problem: `has more than ${frameKeys} names of members` })
-    expect(frameOf(1000)).toMatchObject(place === 'without an end' ? { problem: 'is not JSON' } : { frame: expect.anything() as unknown })
+    const { problem, frame } = { problem: undefined, frame: undefined, ...frameOf(1000) }
+    expect([problem, frame === undefined]).toEqual(place === 'without an end' ? ['is not JSON', true] : [undefined, false])
   })
 })

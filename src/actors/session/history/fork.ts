@@ -26,7 +26,11 @@ const OWN = [
 ] as const
 
 /** A message that is still being generated is not copied; `messageId` cannot name it. Emits `session.created` only, when everything is there. */
-export async function forkSession(core: Rows & Sources & Pick<Work, 'restores'>, sourceId: string, { messageId }: ForkSessionRequest): Promise<Session> {
+export async function forkSession(
+  core: Rows & Sources & Pick<Work, 'restores'>,
+  sourceId: string,
+  { messageId }: ForkSessionRequest,
+): Promise<Session> {
   const { effects, store, journal } = core
   await core.restores.settled(sourceId) // its history moves in steps
   const source = sessionOrThrow(core, sourceId)

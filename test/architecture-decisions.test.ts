@@ -23,7 +23,7 @@ describe('docs/decisions', () => {
 
   test('a decision that code points to is there', () => {
     const known = new Set(written().map(({ number }) => number))
-    const cited = sources().flatMap(({ text }) => [...text.matchAll(/\bdecision (0\d\d)\b/g)].map(([, number = '']) => number))
+    const cited = sources().flatMap(({ text }) => [...text.matchAll(/\bdecision (\d{3})\b/g)].map(([, number = '']) => number))
     expect(cited.length).toBeGreaterThan(4)
     expect(sorted(cited.filter((number) => !known.has(number)))).toEqual([])
   })

@@ -6,7 +6,7 @@
  *    the comparison and the insert are one uninterrupted turn.
  * I3 A prompt that nobody could answer is refused with the reason: its agent and its model are looked at before it is acknowledged (§4.7).
  */
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { nextTurn } from '../../../kernel/pause.js'
 import type { Caller } from '../../../protocol/caller.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'

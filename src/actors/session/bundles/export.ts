@@ -1,6 +1,6 @@
 /** Sessions as bundles, written piece by piece (sessions-events §2.15). What was left of a message is not kept in memory. */
 import { createHash } from 'node:crypto'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { nextTurn } from '../../../kernel/pause.js'
 import { type Caller, mayUseDirectory } from '../../../protocol/caller.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'

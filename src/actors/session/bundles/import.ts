@@ -9,7 +9,7 @@
  * I4 It starts nothing (choice 35): its prompts are held, and until a person has prompted the session all its calls are asked for. What
  *    it says is running was interrupted.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { nextTurn } from '../../../kernel/pause.js'
 import type { Caller } from '../../../protocol/caller.js'
 import type { Message } from '../../../protocol/message/message.js'
 import { workspaceRootOf } from '../../../protocol/session/bundle.js'

@@ -4,7 +4,7 @@
  * I1 A long history moves in steps: a commit hides or shows some hundred messages, tells of them and notes how far it has come (`HistoryMove.at`).
  *    So who is cut short goes on from there, forward or back; the record of the session changes with the last step alone.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { nextTurn } from '../../../kernel/pause.js'
 import { boundaryOf, type Boundary, isBefore, partsBetween } from '../../../machines/session/undo/history.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Message } from '../../../protocol/message/message.js'

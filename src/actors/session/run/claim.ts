@@ -9,7 +9,7 @@
  * I4 A compaction asked for while this looks, and every wait is such a while, comes first: it has the session's run.
  * I5 A prompt that nobody can answer any more is a run as well, which fails with the reason.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { nextTurn } from '../../../kernel/pause.js'
 import type { Work as Found } from '../../../machines/session/session.machine.js'
 import { type ErrorCode, SvcError } from '../../../protocol/errors.js'
 import type { QueueRow } from '../../../store/store.js'

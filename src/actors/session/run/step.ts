@@ -1,5 +1,5 @@
 /** One step of a run: what is asked of the model, and how its stream becomes parts and calls (sessions-events §4.10–4.14). */
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { nextTurn } from '../../../kernel/pause.js'
 import { compactionOverrides } from '../../../machines/session/compaction/window.js'
 import type { HookFailure } from '../../../protocol/plugin/hook-failure.js'
 import { LIMITS } from '../../../protocol/limits.js'

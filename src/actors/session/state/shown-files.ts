@@ -2,7 +2,7 @@
  * Large files that a result shows or a prompt attaches are stored before it is, a piece in a turn of the loop (architecture law 2: nothing refers
  * to them until then).
  */
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { nextTurn } from '../../../kernel/pause.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
 import type { ShownFile } from '../../../store/contents.js'

@@ -3,7 +3,7 @@
  *
  * I1 A history that fits in one slice is read in the turn it is asked for.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { nextTurn } from '../../../kernel/pause.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Message, Part } from '../../../protocol/message/message.js'
 import type { MessageSliceQuery, MessageText, Store } from '../../../store/store.js'

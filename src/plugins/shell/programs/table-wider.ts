@@ -2,7 +2,8 @@
  * Wider patterns to offer beside the exact command when somebody answers "always" (sessions-events §8.8).
  *
  * I1 A program with subcommands is offered with one of those listed here, never alone.
- * I2 What starts any program it is told (interpreters, wrappers, `docker run`, `npm exec`) or throws work away (`git reset`) is not listed.
+ * I2 What starts any program it is told (interpreters, wrappers, `docker run`, `npm exec`) or can throw work away by an option
+ *    (`git reset`, `git push --force`, `git checkout .`, `git branch -D`) is not listed.
  */
 import type { Entry, Subcommands } from './facts.js'
 
@@ -17,8 +18,8 @@ export const WIDER: readonly Entry[] = [
     'git',
     {
       wider: {
-        of: 'status log show diff add commit fetch pull push merge switch checkout branch tag blame describe shortlog rev-parse ls-files mv cherry-pick',
-        groups: { stash: 'push pop apply list show drop', remote: 'show add remove get-url', worktree: 'list add remove' },
+        of: 'status log show diff add commit fetch pull merge tag blame describe shortlog rev-parse ls-files mv cherry-pick',
+        groups: { stash: 'push pop apply list show', remote: 'show add remove get-url', worktree: 'list add' },
       },
     },
   ],

@@ -56,10 +56,12 @@ async function search(
   { caller, query, signal }: Asked,
 ): Promise<SemanticSearchResponse> {
   const { q, limit = LIMITS.search.results, sessionId } = SearchQuery.parse(query)
-  await indexer.ready()
   const most = q.trim() === '' ? 0 : Math.min(limit, LIMITS.search.maxResults)
-  const vector = most === 0 ? undefined : await embeddings?.ofQuery(q)
-  const found = await looking.run(() => host.search.parts(q, most, { caller, sessionId }, vector), signal)
+  const found = await looking.run(async () => {
+    await indexer.ready()
+    const vector = most === 0 ? undefined : await embeddings?.ofQuery(q)
+    return () => host.search.parts(q, most, { caller, sessionId }, vector)
+  }, signal)
   const status = embeddings === undefined ? {} : { embeddings: embeddings.state() }
   if (found === undefined) {
     indexer.changed()

@@ -39,11 +39,13 @@ export function searchTool({ host: { sessions, search }, indexer, looking, embed
     async invoke({ query: text, session_id: sessionId, limit = results }, context) {
       const own = sessions.get(context.sessionId)
       if (own === undefined) throw new ToolError('The session is gone.')
-      await indexer.ready()
       const caller = { ...TRUSTED_CALLER, tenantId: own.svcTenantId ?? TRUSTED_CALLER.tenantId, directoryPrefixes: [context.directory] }
-      const vector = await embeddings?.ofQuery(text)
-      const parts = () => search.parts(text, limit, { caller, sessionId }, vector)
-      const found = await asToolError(() => looking.run(parts, context.signal))
+      const prepared = async () => {
+        await indexer.ready()
+        const vector = await embeddings?.ofQuery(text)
+        return () => search.parts(text, limit, { caller, sessionId }, vector)
+      }
+      const found = await asToolError(() => looking.run(prepared, context.signal))
       if (found === undefined) indexer.changed()
       if (found === undefined) throw new ToolError('There is no index to search in at the moment.')
       const hits = found.map((each, rank) => hitOf(each, rank, text))

@@ -32,7 +32,7 @@ export const searchLimits = {
     /** Words of a query that are taken for mistyped. */
     mistyped: 6,
     corrections: 6,
-    /** Searches that look into the index or wait for their turn; one more is refused. */
+    /** Searches that are answered or wait for it; one more is refused. */
     waiting: 200,
     /** Sessions a caller who may see only some is shown hits of, the newest. */
     sessions: 20_000,

@@ -20,7 +20,8 @@ function turns(most?: number) {
     return name
   }
   return {
-    search: (name: string, count: number, signal = new AbortController().signal) => looking.run(() => parts(name, count), signal),
+    search: (name: string, count: number, signal = new AbortController().signal) =>
+      looking.run(async () => () => parts(name, count), signal),
     /** What is done in each turn, until nobody waits for one. */
     async all(): Promise<string[]> {
       const each: string[] = []
@@ -53,6 +54,22 @@ it('refuses one more than may wait, and takes others once there is room', async 
   expect(await later).toBe('d')
 })
 
+it('refuses before anything is made ready, and counts who does', async () => {
+  const { signal } = new AbortController()
+  const looking = createLooking(createPause(), 1)
+  let [asked, end] = [0, (): void => undefined]
+  const prepared = async () => {
+    asked += 1
+    await new Promise<void>((resolve) => (end = resolve))
+    return () => [][Symbol.iterator]()
+  }
+  const first = looking.run(prepared, signal)
+  await expect(looking.run(prepared, signal)).rejects.toMatchObject({ code: 'quota.exceeded' })
+  expect(asked).toBe(1)
+  end()
+  await expect(first).resolves.toBeUndefined()
+})
+
 it('does nothing more for who is gone, before and after his first part', async () => {
   const { search, all } = turns()
   const gone = new AbortController()
@@ -67,16 +84,19 @@ it('does nothing more for who is gone, before and after his first part', async (
     yield
     throw new Error('not for him')
   }
-  await expect(createLooking(createPause()).run(parts, leaving.signal)).rejects.toThrow('left')
+  await expect(createLooking(createPause()).run(async () => parts, leaving.signal)).rejects.toThrow('left')
 })
 
 it('goes on with the next when a part fails', async () => {
   const looking = createLooking(createPause())
   const { signal } = new AbortController()
-  const failing = looking.run(() => {
-    throw new Error('it failed')
-  }, signal)
-  const next = looking.run(() => [][Symbol.iterator](), signal)
+  const failing = looking.run(
+    async () => () => {
+      throw new Error('it failed')
+    },
+    signal,
+  )
+  const next = looking.run(async () => () => [][Symbol.iterator](), signal)
   await expect(failing).rejects.toThrow('it failed')
   await expect(next).resolves.toBeUndefined()
 })

@@ -8,7 +8,7 @@ import type { ChangeNotes, FileState } from '../protocol/session/snapshot.js'
 import type { Message, PromptRequest } from '../protocol/message/message.js'
 import type { Durability } from '../store/store.js'
 import type { PluginRow, PluginRowQuery } from '../store/plugin-rows.js'
-import type { Found, SearchIndex } from '../store/found.js'
+import type { Found, Parts, SearchIndex } from '../store/found.js'
 import type { TokenUsage } from '../protocol/message/token-usage.js'
 import type { ModelMessage } from './provider-adapter.js'
 
@@ -130,9 +130,9 @@ export interface RunEnd {
 export interface SearchDoor extends Pick<SearchIndex, 'open' | 'step' | 'discard' | 'close' | 'useVectors' | 'unembedded' | 'putVectors'> {
   /**
    * The best `limit` matches that are shown now and may be seen; undefined while the index cannot be asked. Throws `resource.not_found`,
-   * `auth.session_forbidden` and `auth.directory_forbidden` for a session that is none, or none of the caller's.
+   * `auth.session_forbidden` and `auth.directory_forbidden` for a session that is none, or none of the caller's. In parts, none of which is long.
    */
-  find(query: string, limit: number, viewer: SearchViewer, vector?: Float32Array): readonly Found[] | undefined
+  parts(query: string, limit: number, viewer: SearchViewer, vector?: Float32Array): Parts<readonly Found[] | undefined>
 }
 
 export interface SearchViewer {

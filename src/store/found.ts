@@ -8,6 +8,9 @@ export interface Found {
   readonly text: string
 }
 
+/** Work that is done in parts, the next whenever it is asked for. It may be left in the middle. */
+export type Parts<Result> = Generator<void, Result, void>
+
 /** A message that has no vector yet. */
 export interface Unembedded {
   readonly key: number
@@ -22,8 +25,11 @@ export interface SearchIndex {
   step(): 'more' | 'done' | 'damaged'
   /** Forgets everything; the next `open` begins from nothing. */
   discard(): void
-  /** At most `limit` messages, the best first, only of `sessions`, if they are given, ranked also by a `vector` of the query; undefined while there is nothing to search in. Throws `store.unavailable`. */
-  find(query: string, limit: number, sessions?: readonly string[], vector?: Float32Array): readonly Found[] | undefined
+  /**
+   * At most `limit` messages, the best first, only of `sessions`, if they are given, ranked also by a `vector` of the query; undefined while there
+   * is nothing to search in. Throws `store.unavailable`. No part looks into the index more than once, so none is long.
+   */
+  parts(query: string, limit: number, sessions?: readonly string[], vector?: Float32Array): Parts<readonly Found[] | undefined>
   /** Vectors are those of this model from now on; answers why there can be none. Those of another are forgotten. */
   useVectors(model: string): string | undefined
   /** The newest messages without a vector; none unless vectors are used. */

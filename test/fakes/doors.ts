@@ -54,7 +54,7 @@ export const noDoors: Pick<
     step: unused,
     discard: unused,
     close: unused,
-    find: unused,
+    parts: unused,
     useVectors: unused,
     unembedded: unused,
     putVectors: unused,

@@ -33,9 +33,9 @@ export function createSearchDoor({ store, owners }: Pick<Rows, 'store' | 'owners
     useVectors: (model) => search.useVectors(model),
     unembedded: (limit) => search.unembedded(limit),
     putVectors: (entries) => search.putVectors(entries),
-    find(query, limit, viewer, vector) {
+    *parts(query, limit, viewer, vector) {
       if (viewer.sessionId !== undefined) check(viewer.caller, viewer.sessionId)
-      const found = search.find(query, limit + SPARE, visible(viewer), vector)
+      const found = yield* search.parts(query, limit + SPARE, visible(viewer), vector)
       return found?.filter((hit) => owners.mayUse(viewer.caller, hit.sessionId) && search.isShown(hit.messageId)).slice(0, limit)
     },
   }

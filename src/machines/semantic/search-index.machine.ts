@@ -3,7 +3,9 @@
  *
  * I1 A change that comes while it catches up leads to one more look behind it; so does the end of a rebuild. Where a look is due anyway
  *    (tag `due`) nobody has to tell of a change.
- * I2 What is damaged is discarded and made anew once; damaged again before it was current, it rests first.
+ * I2 Who searches has what was said before it once `settled` follows its `used`: it is looked behind the last commit again, and a change that
+ *    comes meanwhile waits for others, as it would without a search.
+ * I3 What is damaged is discarded and made anew once; damaged again before it was current, it rests first.
  */
 import { assign, setup } from 'xstate'
 import { LIMITS } from '../../protocol/limits.js'
@@ -85,8 +87,8 @@ export const searchIndexMachine = setup({
       },
       on: { changed: { actions: 'noteChange' } },
     },
-    current: { tags: 'settled', entry: 'forgive', on: { changed: 'gathering' } },
-    gathering: { tags: 'due', on: { used: 'catchingUp' }, after: { gathering: 'catchingUp' } },
+    current: { tags: 'settled', entry: 'forgive', on: { changed: 'gathering', used: 'catchingUp' } },
+    gathering: { tags: ['due', 'settled'], on: { used: 'catchingUp' }, after: { gathering: 'catchingUp' } },
     discarding: {
       entry: 'noteDiscard',
       invoke: { id: 'discard', src: 'discard', input: undefined, onDone: 'opening', onError: 'failed' },

@@ -6,6 +6,7 @@ import { SearchQuery, searchRoutes, type SemanticSearchResponse } from '../../pr
 import { createEmbeddings, type Embeddings, embeddingService } from './embeddings.js'
 import { hitOf } from './hits.js'
 import { type Indexer, startIndexer } from './indexer.js'
+import { createLooking } from './looking.js'
 import { type SearchDeps, searchTool } from './tool.js'
 
 export interface SemanticOptions {
@@ -30,10 +31,10 @@ export function semanticPlugin({ pause = createPause(), env = {} }: SemanticOpti
       const started = startIndexer(host, pause, () => meaning?.catchUp())
       indexer = started
       embeddings = meaning
-      const deps = { host, indexer: started, embeddings: meaning }
+      const deps = { host, indexer: started, looking: createLooking(pause), embeddings: meaning }
       return {
         tools: [searchTool(deps)],
-        operations: { [searchRoutes.search.id]: ({ caller, query }) => search(deps, { caller, query }) },
+        operations: { [searchRoutes.search.id]: ({ caller, query, signal }) => search(deps, { caller, query, signal }) },
         events: { namespaces: ['message.', 'session.created', 'session.deleted'], deliver: () => started.changed() },
       }
     },
@@ -44,14 +45,23 @@ export function semanticPlugin({ pause = createPause(), env = {} }: SemanticOpti
   }
 }
 
-type Asked = { readonly caller: Parameters<SearchDeps['host']['search']['find']>[2]['caller']; readonly query: unknown }
+type Asked = {
+  readonly caller: Parameters<SearchDeps['host']['search']['parts']>[2]['caller']
+  readonly query: unknown
+  readonly signal: AbortSignal
+}
 
-async function search({ host, indexer, embeddings }: SearchDeps, { caller, query }: Asked): Promise<SemanticSearchResponse> {
+async function search(
+  { host, indexer, looking, embeddings }: SearchDeps,
+  { caller, query, signal }: Asked,
+): Promise<SemanticSearchResponse> {
   const { q, limit = LIMITS.search.results, sessionId } = SearchQuery.parse(query)
-  await indexer.ready()
   const most = q.trim() === '' ? 0 : Math.min(limit, LIMITS.search.maxResults)
-  const vector = most === 0 ? undefined : await embeddings?.ofQuery(q)
-  const found = host.search.find(q, most, { caller, sessionId }, vector)
+  const found = await looking.run(async () => {
+    await indexer.ready()
+    const vector = most === 0 ? undefined : await embeddings?.ofQuery(q)
+    return () => host.search.parts(q, most, { caller, sessionId }, vector)
+  }, signal)
   const status = embeddings === undefined ? {} : { embeddings: embeddings.state() }
   if (found === undefined) {
     indexer.changed()

@@ -7,6 +7,7 @@ import { LIMITS } from '../../protocol/limits.js'
 import type { Embeddings } from './embeddings.js'
 import { hitOf } from './hits.js'
 import type { Indexer } from './indexer.js'
+import type { Looking } from './looking.js'
 
 const { query, results, maxResults } = LIMITS.search
 
@@ -23,11 +24,12 @@ const DESCRIPTION = `Searches what was said in the sessions of this directory, t
 export interface SearchDeps {
   readonly host: Pick<NativeHost, 'sessions' | 'search'>
   readonly indexer: Indexer
+  readonly looking: Looking
   /** Undefined where no model is configured. */
   readonly embeddings: Embeddings | undefined
 }
 
-export function searchTool({ host: { sessions, search }, indexer, embeddings }: SearchDeps): ToolContribution {
+export function searchTool({ host: { sessions, search }, indexer, looking, embeddings }: SearchDeps): ToolContribution {
   return defineTool<z.infer<typeof SearchInput>>({
     id: 'session_search',
     description: DESCRIPTION,
@@ -37,10 +39,13 @@ export function searchTool({ host: { sessions, search }, indexer, embeddings }: 
     async invoke({ query: text, session_id: sessionId, limit = results }, context) {
       const own = sessions.get(context.sessionId)
       if (own === undefined) throw new ToolError('The session is gone.')
-      await indexer.ready()
       const caller = { ...TRUSTED_CALLER, tenantId: own.svcTenantId ?? TRUSTED_CALLER.tenantId, directoryPrefixes: [context.directory] }
-      const vector = await embeddings?.ofQuery(text)
-      const found = asToolError(() => search.find(text, limit, { caller, sessionId }, vector))
+      const prepared = async () => {
+        await indexer.ready()
+        const vector = await embeddings?.ofQuery(text)
+        return () => search.parts(text, limit, { caller, sessionId }, vector)
+      }
+      const found = await asToolError(() => looking.run(prepared, context.signal))
       if (found === undefined) indexer.changed()
       if (found === undefined) throw new ToolError('There is no index to search in at the moment.')
       const hits = found.map((each, rank) => hitOf(each, rank, text))
@@ -56,9 +61,9 @@ export function searchTool({ host: { sessions, search }, indexer, embeddings }: 
   })
 }
 
-function asToolError<T>(work: () => T): T {
+async function asToolError<T>(work: () => Promise<T>): Promise<T> {
   try {
-    return work()
+    return await work()
   } catch (error) {
     throw error instanceof SvcError ? new ToolError(error.message) : error
   }

@@ -32,6 +32,8 @@ export const searchLimits = {
     /** Words of a query that are taken for mistyped. */
     mistyped: 6,
     corrections: 6,
+    /** Searches that are answered or wait for it; one more is refused. */
+    waiting: 200,
     /** Sessions a caller who may see only some is shown hits of, the newest. */
     sessions: 20_000,
     /** How long a change waits for others. */

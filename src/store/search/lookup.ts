@@ -5,16 +5,17 @@
  * I1 What somebody typed is handed to the full text search as quoted words only.
  * I2 What a query costs is bounded: by its words, their length, and those that are taken for mistyped.
  * I3 Of many matches the newest `LIMITS.search.ranked` are ranked: the time a search takes does not grow with how usual a word is.
+ * I4 The full texts are looked into once in a part, so that others can go on between two.
  */
 import type { Database as Handle } from 'better-sqlite3'
 import { LIMITS } from '../../protocol/limits.js'
 import { createLru } from '../../kernel/lru.js'
 import { distanceOf, folded, identifierParts, isUnspaced, pairsOf, queryWords } from '../../protocol/search/words.js'
-import type { Found } from '../found.js'
+import type { Found, Parts } from '../found.js'
 
 export interface Lookup {
-  /** At most `limit`, the best first; only of `sessions`, if they are given. */
-  find(query: string, limit: number, sessions?: readonly string[]): Found[]
+  /** At most `limit`, the best first; only of `sessions`, if they are given. A part of it looks into the full texts once at most. */
+  parts(query: string, limit: number, sessions?: readonly string[]): Parts<Found[]>
   /** How many messages it holds. */
   size(): number
 }
@@ -116,8 +117,8 @@ export function createLookup(handle: Handle): Lookup {
     return times
   }
 
-  /** Lazily: a tier is looked through only while there is room. */
-  function* tiers(query: string, scope: Scope): Generator<Tier> {
+  /** Lazily: a tier is looked through only while there is room. Undefined: the full texts were looked into for what comes next (I4). */
+  function* tiers(query: string, scope: Scope): Generator<Tier | undefined> {
     const words = queryWords(query).slice(0, LIMITS.search.words)
     if (words.length === 0) return
     const each = words.map(expressionOf)
@@ -130,23 +131,29 @@ export function createLookup(handle: Handle): Lookup {
     if (words.length <= FEW) yield { isGuess: false, hits: () => byInside(words, scope) }
     yield { isGuess: true, hits: () => [] } // nothing is guessed unless somebody asks for more
     let left: number = LIMITS.search.mistyped
-    const meant = words.map((word, at) => {
-      const better = left > 0 && isOdd(word) ? (left--, corrections(word)) : []
-      return [each[at] ?? '', ...better.map(quoted)].join(' OR ')
-    })
+    const meant: string[] = []
+    for (const [at, word] of words.entries()) {
+      const isCorrected = left > 0 && isOdd(word)
+      const better = isCorrected ? corrections(word) : []
+      meant.push([each[at] ?? '', ...better.map(quoted)].join(' OR '))
+      if (!isCorrected) continue
+      left--
+      yield undefined
+    }
     const corrected = meant.map((expression) => `(${expression})`).join(' AND ')
     if (corrected !== all) yield { isGuess: true, hits: () => byWords(corrected, scope) }
     if (words.length > 1) yield { isGuess: true, hits: () => byWords(telling(timesOf, words, meant).join(' OR '), scope) }
   }
 
   return {
-    find(query, limit, sessions) {
+    *parts(query, limit, sessions) {
       const scope = { limit, sessions: sessions && JSON.stringify(sessions) }
       const keys = new Set<number>()
-      for (const { hits, isGuess } of tiers(query.slice(0, LIMITS.search.query), scope)) {
-        if (isGuess && keys.size > 0) break
-        for (const { key } of hits()) keys.add(key)
+      for (const tier of tiers(query.slice(0, LIMITS.search.query), scope)) {
+        if (tier?.isGuess === true && keys.size > 0) break
+        for (const { key } of tier?.hits() ?? []) keys.add(key)
         if (keys.size >= limit) break
+        yield
       }
       return [...keys].slice(0, limit).flatMap((key) => doc.get(key) ?? [])
     },

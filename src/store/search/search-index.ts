@@ -76,15 +76,25 @@ export function createSearchIndex(path: string | undefined, source: SearchSource
         throw storeFault(error)
       }
     },
-    find(query, limit, sessions, vector) {
-      if (opened === undefined || opened.isSpoilt) return undefined
+    *parts(query, limit, sessions, vector) {
+      const handle = opened?.handle
+      // Between two parts it may be closed, or made anew.
+      const isSame = () => opened !== undefined && opened.handle === handle && !opened.isSpoilt
+      if (opened === undefined || !isSame()) return undefined
       try {
-        const words = opened.lookup.find(query, limit, sessions)
-        const meant = vector === undefined ? undefined : opened.vectors?.of.near(vector, limit, sessions)
-        return meant === undefined ? words : fused([words, meant], limit)
+        const looking = opened.lookup.parts(query, limit, sessions)
+        let part = looking.next()
+        for (; part.done !== true; part = looking.next()) {
+          yield
+          if (!isSame()) return undefined
+        }
+        if (vector === undefined || opened.vectors === undefined) return part.value
+        yield
+        if (!isSame()) return undefined
+        return fused([part.value, opened.vectors.of.near(vector, limit, sessions)], limit)
       } catch (error) {
         if (!isSpoilt(error)) throw storeFault(error)
-        opened = { ...opened, isSpoilt: true }
+        if (isSame()) opened = { ...opened, isSpoilt: true }
         return undefined
       }
     },

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { LIMITS } from '../../../src/protocol/limits.js'
 import type { SemanticSearchResponse } from '../../../src/protocol/session/search.js'
 import { semanticPlugin } from '../../../src/plugins/semantic/semantic.plugin.js'
 import { TRUSTED_CALLER, type Caller } from '../../../src/protocol/caller.js'
@@ -63,6 +64,18 @@ it('forgets what is undone and deleted, finds again what is redone, and a copy w
   expect((await hits('tapir')).toSorted()).toEqual([copy.id, id].toSorted())
   await sessions.delete(id)
   expect(await hits('tapir')).toEqual([])
+})
+
+it('refuses more searches at once than may wait for each other', async () => {
+  const service = await start({ steps: [says('noted')] })
+  const id = await service.session()
+  await service.prompt(id, 'the okapi sleeps')
+  await service.idle(id)
+  const { waiting } = LIMITS.search
+  const ends = await Promise.allSettled(Array.from({ length: waiting + 5 }, () => search(service, { q: 'okapi' })))
+  const codes = ends.map((end) => (end.status === 'fulfilled' ? end.value.hits.length : (end.reason as { code: string }).code))
+  expect(codes).toEqual([...Array.from({ length: waiting }, () => 1), ...Array.from({ length: 5 }, () => 'quota.exceeded')])
+  expect((await search(service, { q: 'okapi' })).hits).toHaveLength(1)
 })
 
 it('is a tool that finds what was said in the directory', async () => {

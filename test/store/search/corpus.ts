@@ -1,4 +1,5 @@
 /** A conversation store to search in, and words to make messages of. */
+import type { Parts } from '../../../src/store/found.js'
 import type { Store } from '../../../src/store/store.js'
 import { memoryStore, session, text, user } from '../records.js'
 
@@ -39,8 +40,16 @@ export function catchUp({ search }: Pick<Store, 'search'>): number {
   }
 }
 
+/** What work in parts comes to. */
+export function wholeOf<T>(parts: Parts<T>): T {
+  for (;;) {
+    const part = parts.next()
+    if (part.done === true) return part.value
+  }
+}
+
 export function find({ search }: Pick<Store, 'search'>, query: string, limit = 10, sessions?: readonly string[]): string[] {
-  return (search.find(query, limit, sessions) ?? []).map(({ messageId }) => messageId)
+  return (wholeOf(search.parts(query, limit, sessions)) ?? []).map(({ messageId }) => messageId)
 }
 
 /** Numbers that look random and are the same every time (mulberry32). */

@@ -6,8 +6,8 @@ import { LIMITS } from '../../../src/protocol/limits.js'
 import { queryWords } from '../../../src/protocol/search/words.js'
 import { catchUp, find, storeWith } from './corpus.js'
 
-/** Every text that is handed to the full text search by a query. */
-function expressionsOf(query: string): { readonly all: string[]; readonly guesses: string[] } {
+/** Every text that is handed to the full text search by a query, and the most of them in one part. */
+function expressionsOf(query: string): { readonly all: string[]; readonly guesses: string[]; readonly atOnce: number } {
   const { handle } = openIndexFile(undefined)
   const all: string[] = []
   const guesses: string[] = []
@@ -30,9 +30,14 @@ function expressionsOf(query: string): { readonly all: string[]; readonly guesse
       }
     },
   })
-  createLookup(noted).find(query, 10)
+  let atOnce = 0
+  const parts = createLookup(noted).parts(query, 10)
+  for (let isDone = false, before = 0; !isDone; before = all.length) {
+    isDone = parts.next().done === true
+    atOnce = Math.max(atOnce, all.length - before)
+  }
   handle.close()
-  return { all, guesses }
+  return { all, guesses, atOnce }
 }
 
 const words = (count: number) => Array.from({ length: count }, (_, at) => `mistaken${'abcdefghijklmnopqrstuvwxyz'[at % 26]}${at}`).join(' ')
@@ -48,9 +53,10 @@ const QUERIES = [
 ] as const
 
 it.each(QUERIES)('costs no more than may be: %s', (_name, query) => {
-  const { all, guesses } = expressionsOf(query)
+  const { all, guesses, atOnce } = expressionsOf(query)
   const { words: count, word, mistyped } = LIMITS.search
   expect(all.length).toBeGreaterThan(0)
+  expect(atOnce).toBe(1)
   expect(all.length).toBeLessThanOrEqual(mistyped + 5)
   expect(guesses.length).toBeLessThanOrEqual(mistyped)
   for (const expression of all) expect(expression.length).toBeLessThan(count * word * 8)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { openStore } from '../../../src/store/open.js'
 import type { Store } from '../../../src/store/store.js'
-import { catchUp, say, storeWith, tell } from './corpus.js'
+import { catchUp, say, storeWith, tell, wholeOf } from './corpus.js'
 
 const SAID = [
   { id: 'msg_1', text: 'red' },
@@ -14,7 +14,7 @@ const SAID = [
 ]
 const vectorOf = (text: string) => Float32Array.from([text.includes('red') ? 1 : 0, text.includes('blue') ? 1 : 0, 0.01])
 const near = ({ search }: Store, text: string, sessions?: readonly string[]) =>
-  (search.find('qqqq', 10, sessions, vectorOf(text)) ?? []).map(({ messageId }) => messageId)
+  (wholeOf(search.parts('qqqq', 10, sessions, vectorOf(text))) ?? []).map(({ messageId }) => messageId)
 
 function embedAll({ search }: Store, of = vectorOf): string[] {
   const texts = search.unembedded(10)

@@ -13,7 +13,8 @@ import {
   goalRoutes,
   SetGoalRequest,
 } from '../../protocol/session/goal.js'
-import { createGoals, type Goals, goalOf } from './goals.js'
+import { createGoals, type Goals } from './goals.js'
+import { goalOf } from './kept.js'
 import { COMPLETE } from './look.js'
 import { createResearch, type Research } from './research.js'
 import { goalSection } from './told.js'

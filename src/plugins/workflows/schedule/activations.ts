@@ -14,10 +14,11 @@ import { activationMachine, type ClaimAnswer, type ClaimInput, type FileReport }
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Effects } from '../../../ports/effects.js'
 import type { NativeHost } from '../../../ports/plugin.js'
-import { expectedAt, type Identity, nextRecord, storedInput, type Zoned } from './activation-record.js'
-import { createAgenda } from '../runs/agenda.js'
+import { expectedAt, type Identity, storedInput, type Zoned } from './activation-record.js'
+import { type Agenda, createAgenda } from '../runs/agenda.js'
 import type { Found } from '../files/catalog.js'
-import type { Activation, Ledger, Tx } from '../runs/ledger.js'
+import type { Activation, Ledger } from '../runs/ledger.js'
+import { decisionOf, recordDecision } from './decision.js'
 import { takeTurns } from '../turns.js'
 
 export interface Activations {
@@ -55,8 +56,7 @@ export interface ActivationsDeps {
   running(): number
 }
 
-const logic = activationMachine
-type Actor = ActorRefFrom<typeof logic>
+type Actor = ActorRefFrom<typeof activationMachine>
 
 interface Awake {
   readonly identity: Identity
@@ -66,187 +66,45 @@ interface Awake {
   isSaved: boolean
 }
 
-interface Decision {
-  readonly before: Activation | undefined
-  readonly next: Activation
-  /** Why there is no file. */
-  readonly loss: string | undefined
-  readonly isSaved: boolean
+/** Who is awake, who waits for room, and when the others are due. */
+interface Roster {
+  readonly deps: ActivationsDeps
+  readonly logic: typeof activationMachine
+  readonly awake: Map<string, Awake>
+  readonly agenda: Agenda
+  /** Due, and waiting for runs to end. */
+  readonly held: Set<string>
 }
 
-export function createActivations({ effects, actors, ledger, zoned, claim, running }: ActivationsDeps): Activations {
-  const { clock, log } = effects
-  const awake = new Map<string, Awake>()
-  const agenda = createAgenda(effects, due)
-  /** Due, and waiting for runs to end. */
-  const held = new Set<string>()
-
-  const provided = logic.provide({
-    actors: { claim: fromPromise<ClaimAnswer, ClaimInput>(({ input }) => claim(input)) },
+export function createActivations(deps: ActivationsDeps): Activations {
+  const { effects, ledger } = deps
+  const logic = activationMachine.provide({
+    actors: { claim: fromPromise<ClaimAnswer, ClaimInput>(({ input }) => deps.claim(input)) },
   })
-
-  /** Its actor, told what was `seen`; a new one runs only if there is something to do (I2). */
-  function tell({ identity, report, found, isSaved = false }: Seen): Awake {
-    const known = awake.get(identity.activationId)
-    if (known === undefined) {
-      const actor: Awake = { identity, ref: create(identity, report), found, isSaved }
-      if (!actor.ref.getSnapshot().hasTag('resting')) begin(actor)
-      return actor
-    }
-    if (found !== undefined) known.found = found
-    known.isSaved = isSaved
-    known.ref.send(report)
-    return known
-  }
-
-  function wake(identity: Identity): Awake {
-    const known = awake.get(identity.activationId)
-    if (known !== undefined) return known // I1
-    const actor: Awake = { identity, ref: create(identity), found: undefined, isSaved: false }
-    begin(actor)
-    return actor
-  }
-
-  /** An actor that was not started, as its row is. */
-  function create({ activationId }: Identity, report?: FileReport): Actor {
-    const row = ledger.activation(activationId)
-    const stored = row && storedInput(row, zoned)
-    const input = { activationId, at: clock.now(), ...(stored !== undefined && { stored }), ...(report !== undefined && { report }) }
-    return createActor(provided, { id: `activation:${activationId}`, input, clock })
-  }
-
-  function begin(actor: Awake): void {
-    const { ref, identity } = actor
-    const { activationId } = identity
-    awake.set(activationId, actor)
-    ref.subscribe({
-      next: () => queueMicrotask(() => settleLater(actor)),
-      complete: () => forget(actor),
-      error: (error) => {
-        log.error('an activation actor crashed', { activationId, cause: String(error) })
-        forget(actor)
-      },
-    })
-    actors.add(ref, 'activation')
-    ref.start()
-  }
-
-  function forget(actor: Awake): void {
-    if (awake.get(actor.identity.activationId) === actor) awake.delete(actor.identity.activationId)
-    if (held.size > 0) queueMicrotask(release)
-  }
-
-  function release(): void {
-    const room = LIMITS.workflows.running - running() - awake.size
-    for (const activationId of [...held].slice(0, Math.max(0, room))) {
-      held.delete(activationId)
-      due(activationId)
-    }
-  }
-
-  /** I3. What the actors have decided, in one commit; then those that rest are let go. */
-  function settle(actors: readonly Awake[], durability: 'power' | 'process'): void {
-    const decided = actors.flatMap((actor) => decisionOf(actor) ?? [])
-    if (decided.length > 0) {
-      try {
-        ledger.commit(durability, (tx) => decided.forEach((decision) => record(tx, decision)))
-      } catch (failure) {
-        actors.forEach(giveUp)
-        throw failure
-      }
-    }
-    for (const actor of actors) {
-      const snapshot = actor.ref.getSnapshot()
-      if (snapshot.hasTag('resting')) rest(actor, snapshot.hasTag('expecting'))
-    }
-  }
-
-  function decisionOf(actor: Awake): Decision | undefined {
-    const before = ledger.activation(actor.identity.activationId)
-    const snapshot = actor.ref.getSnapshot()
-    const next = nextRecord(actor.identity, before, actor.found, snapshot)
-    return next && { before, next, loss: snapshot.context.lost, isSaved: actor.isSaved }
-  }
-
-  function record(tx: Tx, { before, next, loss, isSaved }: Decision): void {
-    const { activationId, sourceHash, active } = next.projection
-    if (isSaved && active && !next.isLost) ledger.note(tx, activationId, { hash: sourceHash, known: 'saved', now: clock.now() })
-    const wasActive = before?.projection.active === true
-    const isSilent = before !== undefined && (next.isLost ? !wasActive : isPassing(before, next))
-    if (isSilent) ledger.noteActivation(tx, next)
-    else ledger.putActivation(tx, next, next.isLost ? loss : undefined)
-  }
-
-  function settleLater(actor: Awake): void {
-    if (awake.get(actor.identity.activationId) !== actor || agenda.isOver) return
-    try {
-      settle([actor], 'process')
-    } catch (error) {
-      log.warn('what an activation decided could not be recorded', { activationId: actor.identity.activationId, cause: String(error) })
-    }
-  }
-
-  /** I2. */
-  function rest(actor: Awake, isExpecting: boolean): void {
-    const { activationId } = actor.identity
-    forget(actor)
-    actor.ref.stop()
-    const row = ledger.activation(activationId)
-    const at = isExpecting && row !== undefined ? expectedAt(row, zoned, clock.now()) : undefined
-    if (at === undefined) agenda.remove(activationId)
-    else agenda.put(activationId, at)
-  }
-
-  /** Tried again from its row a little later. */
-  function giveUp(actor: Awake): void {
-    forget(actor)
-    actor.ref.stop()
-    agenda.put(actor.identity.activationId, clock.now() + LIMITS.workflows.claimRetry)
-  }
-
-  /** Never throws. */
-  function due(activationId: string): void {
-    if (agenda.isOver) return
-    if (running() + awake.size >= LIMITS.workflows.running) {
-      held.add(activationId) // I4
-      return
-    }
-    const row = ledger.activation(activationId)
-    if (row === undefined || !row.projection.active) return
-    const known = awake.get(activationId)
-    if (known !== undefined) return known.ref.send({ type: 'clock.checked', at: clock.now() })
-    const actor = wake(identityOf(row))
-    queueMicrotask(() => settleLater(actor))
-  }
-
+  const agenda = createAgenda(effects, (activationId) => due(roster, activationId))
+  const roster: Roster = { deps, logic, awake: new Map(), agenda, held: new Set() }
   return {
     report(reports) {
-      settle(reports.map(tell), 'process')
+      settle(
+        roster,
+        reports.map((seen) => tell(roster, seen)),
+        'process',
+      )
     },
     request(activation, type) {
-      const actor = wake(identityOf(activation))
-      actor.ref.send({ type, at: clock.now() })
-      settle([actor], 'power')
+      const actor = wake(roster, identityOf(activation))
+      actor.ref.send({ type, at: effects.clock.now() })
+      settle(roster, [actor], 'power')
       return ledger.activation(activation.projection.activationId) ?? activation
     },
-    async start() {
-      const turn = takeTurns()
-      for (const { projection } of ledger.activations()) {
-        const { activationId } = projection
-        if (agenda.has(activationId)) continue // it has decided since the start
-        await turn()
-        const activation = ledger.activation(activationId)
-        const at = activation && expectedAt(activation, zoned, Number.MIN_SAFE_INTEGER)
-        if (at !== undefined) agenda.put(activationId, at)
-      }
-    },
-    released: release,
+    start: () => expectAll(roster),
+    released: () => release(roster),
     stop() {
       agenda.stop()
-      for (const { ref } of awake.values()) ref.send({ type: 'stop.requested' })
+      for (const { ref } of roster.awake.values()) ref.send({ type: 'stop.requested' })
     },
     get awake() {
-      return awake.size
+      return roster.awake.size
     },
     get expecting() {
       return agenda.size
@@ -254,15 +112,148 @@ export function createActivations({ effects, actors, ledger, zoned, claim, runni
   }
 }
 
+async function expectAll({ deps, agenda }: Roster): Promise<void> {
+  const { ledger, zoned } = deps
+  const turn = takeTurns()
+  for (const { projection } of ledger.activations()) {
+    const { activationId } = projection
+    if (agenda.has(activationId)) continue // it has decided since the start
+    await turn()
+    const activation = ledger.activation(activationId)
+    const at = activation && expectedAt(activation, zoned, Number.MIN_SAFE_INTEGER)
+    if (at !== undefined) agenda.put(activationId, at)
+  }
+}
+
+/** Its actor, told what was `seen`; a new one runs only if there is something to do (I2). */
+function tell(roster: Roster, { identity, report, found, isSaved = false }: Seen): Awake {
+  const known = roster.awake.get(identity.activationId)
+  if (known === undefined) {
+    const actor: Awake = { identity, ref: create(roster, identity, report), found, isSaved }
+    if (!actor.ref.getSnapshot().hasTag('resting')) begin(roster, actor)
+    return actor
+  }
+  if (found !== undefined) known.found = found
+  known.isSaved = isSaved
+  known.ref.send(report)
+  return known
+}
+
+function wake(roster: Roster, identity: Identity): Awake {
+  const known = roster.awake.get(identity.activationId)
+  if (known !== undefined) return known // I1
+  const actor: Awake = { identity, ref: create(roster, identity), found: undefined, isSaved: false }
+  begin(roster, actor)
+  return actor
+}
+
+/** An actor that was not started, as its row is. */
+function create({ deps, logic }: Roster, { activationId }: Identity, report?: FileReport): Actor {
+  const { ledger, zoned, effects } = deps
+  const { clock } = effects
+  const row = ledger.activation(activationId)
+  const stored = row && storedInput(row, zoned)
+  const input = { activationId, at: clock.now(), ...(stored !== undefined && { stored }), ...(report !== undefined && { report }) }
+  return createActor(logic, { id: `activation:${activationId}`, input, clock })
+}
+
+function begin(roster: Roster, actor: Awake): void {
+  const { effects, actors } = roster.deps
+  const { ref, identity } = actor
+  const { activationId } = identity
+  roster.awake.set(activationId, actor)
+  ref.subscribe({
+    next: () => queueMicrotask(() => settleLater(roster, actor)),
+    complete: () => forget(roster, actor),
+    error: (error) => {
+      effects.log.error('an activation actor crashed', { activationId, cause: String(error) })
+      forget(roster, actor)
+    },
+  })
+  actors.add(ref, 'activation')
+  ref.start()
+}
+
+function forget(roster: Roster, actor: Awake): void {
+  const { awake, held } = roster
+  if (awake.get(actor.identity.activationId) === actor) awake.delete(actor.identity.activationId)
+  if (held.size > 0) queueMicrotask(() => release(roster))
+}
+
+function release(roster: Roster): void {
+  const { deps, awake, held } = roster
+  const room = LIMITS.workflows.running - deps.running() - awake.size
+  for (const activationId of [...held].slice(0, Math.max(0, room))) {
+    held.delete(activationId)
+    due(roster, activationId)
+  }
+}
+
+/** I3. What the actors have decided, in one commit; then those that rest are let go. */
+function settle(roster: Roster, actors: readonly Awake[], durability: 'power' | 'process'): void {
+  const { ledger, effects } = roster.deps
+  const decided = actors.flatMap((actor) => decisionOf(ledger, actor, actor.ref.getSnapshot()) ?? [])
+  if (decided.length > 0) {
+    try {
+      ledger.commit(durability, (tx) => decided.forEach((decision) => recordDecision(ledger, tx, decision, effects.clock.now())))
+    } catch (failure) {
+      for (const actor of actors) giveUp(roster, actor)
+      throw failure
+    }
+  }
+  for (const actor of actors) {
+    const snapshot = actor.ref.getSnapshot()
+    if (snapshot.hasTag('resting')) rest(roster, actor, snapshot.hasTag('expecting'))
+  }
+}
+
+function settleLater(roster: Roster, actor: Awake): void {
+  const { deps, awake, agenda } = roster
+  const { activationId } = actor.identity
+  if (awake.get(activationId) !== actor || agenda.isOver) return
+  try {
+    settle(roster, [actor], 'process')
+  } catch (error) {
+    deps.effects.log.warn('what an activation decided could not be recorded', { activationId, cause: String(error) })
+  }
+}
+
+/** I2. */
+function rest(roster: Roster, actor: Awake, isExpecting: boolean): void {
+  const { deps, agenda } = roster
+  const { activationId } = actor.identity
+  forget(roster, actor)
+  actor.ref.stop()
+  const row = deps.ledger.activation(activationId)
+  const at = isExpecting && row !== undefined ? expectedAt(row, deps.zoned, deps.effects.clock.now()) : undefined
+  if (at === undefined) agenda.remove(activationId)
+  else agenda.put(activationId, at)
+}
+
+/** Tried again from its row a little later. */
+function giveUp(roster: Roster, actor: Awake): void {
+  forget(roster, actor)
+  actor.ref.stop()
+  roster.agenda.put(actor.identity.activationId, roster.deps.effects.clock.now() + LIMITS.workflows.claimRetry)
+}
+
+/** Never throws. */
+function due(roster: Roster, activationId: string): void {
+  const { deps, awake, agenda, held } = roster
+  if (agenda.isOver) return
+  if (deps.running() + awake.size >= LIMITS.workflows.running) {
+    held.add(activationId) // I4
+    return
+  }
+  const row = deps.ledger.activation(activationId)
+  if (row === undefined || !row.projection.active) return
+  const known = awake.get(activationId)
+  if (known !== undefined) return known.ref.send({ type: 'clock.checked', at: deps.effects.clock.now() })
+  const actor = wake(roster, identityOf(row))
+  queueMicrotask(() => settleLater(roster, actor))
+}
+
 export function identityOf({ projection }: Activation): Identity {
   const { activationId, workflowId, workspaceRoot } = projection
   return { activationId, workflowId, root: workspaceRoot }
-}
-
-/** The schedule went on, and nothing else: the run tells of it. */
-function isPassing(before: Activation, next: Activation): boolean {
-  const [old, now] = [before.projection, next.projection]
-  return (
-    before.isLost === next.isLost && old.active === now.active && old.sourceHash === now.sourceHash && old.sourcePath === now.sourcePath
-  )
 }

@@ -12,12 +12,12 @@ import { LIMITS } from '../../protocol/limits.js'
 import type { GenerationRequest, PluginEvent, RouteRequest } from '../../protocol/plugin/plugin-requests.js'
 import { encodeFrame, errorText, errorTrace, isRecord, PROTOCOL, recordOf } from './frames.js'
 import { createHost } from './host.js'
-import type { AnyRecord, CallContext, Owner, PluginClient } from './host-types.js'
+import type { AnyRecord, CallContext, Host, Owner, PluginClient } from './host-types.js'
 import { methodFor, providerOf } from './methods.js'
 import { offerOf } from './offer.js'
 import type { Plugin } from './plugin-types.js'
-import { createReverseCalls } from './reverse-calls.js'
-import { createStreams } from './streams.js'
+import { createReverseCalls, type ReverseCalls } from './reverse-calls.js'
+import { createStreams, type Streams } from './streams.js'
 
 export interface Wire {
   /** Takes one frame as a line without its end; resolves when the next one may come. */
@@ -44,196 +44,223 @@ interface Outcome {
   readonly afterwards?: () => Promise<void>
 }
 
+/** A plugin, and what is under way in it. */
+interface Working {
+  readonly plugin: Plugin
+  readonly wire: Wire
+  /** Aborted when the plugin ends. */
+  readonly life: AbortController
+  readonly calls: Map<number, AbortController>
+  readonly tasks: Set<Promise<void>>
+  owner: Owner | undefined
+  isReady: boolean
+  readonly waitingEvents: AnyRecord[]
+  isHandling: boolean
+  readonly reverse: ReverseCalls
+  readonly host: Host
+  readonly streams: Streams
+}
+
 export function createRuntime(plugin: Plugin, wire: Wire): PluginRuntime {
-  const calls = new Map<number, AbortController>()
-  const life = new AbortController()
-  const tasks = new Set<Promise<void>>()
-  let owner: Owner | undefined
-  let isReady = false
-  const waitingEvents: AnyRecord[] = []
-  let isHandling = false
-
-  const reverse = createReverseCalls(() => owner, sendLine)
-  const host = createHost(reverse.request)
-  const streams = createStreams({ owner: () => owner, send, note: (text) => wire.note(text) })
-
+  const reverse = createReverseCalls(
+    () => working.owner,
+    (line) => sendLine(working, line),
+  )
+  const working: Working = {
+    plugin,
+    wire,
+    life: new AbortController(),
+    calls: new Map(),
+    tasks: new Set(),
+    owner: undefined,
+    isReady: false,
+    waitingEvents: [],
+    isHandling: false,
+    reverse,
+    host: createHost(reverse.request),
+    streams: createStreams({ owner: () => working.owner, send: (frame) => send(working, frame), note: (text) => wire.note(text) }),
+  }
   return {
-    accept,
-    end,
+    accept: (frame) => accept(working, frame),
+    end: () => end(working),
     async settled() {
-      while (tasks.size > 0) await Promise.all(tasks)
+      while (working.tasks.size > 0) await Promise.all(working.tasks)
     },
   }
+}
 
-  function accept(frame: unknown): void {
-    if (life.signal.aborted) return
-    if (!isRecord(frame)) return wire.note('a line that is no frame was skipped')
-    if (typeof frame['method'] !== 'string') return reverse.answered(frame)
-    const { id, method } = frame
-    const params = recordOf(frame['params'])
-    const requestId = typeof id === 'number' ? id : undefined
-    switch (method) {
-      case '$/cancel':
-        return calls.get(Number(params['id']))?.abort(new Error('the call was cancelled'))
-      case '$/cancelStream':
-        return streams.cancel(params)
-      case 'shutdown':
-        return track(shutdown(requestId))
-      case 'event':
-        return acceptEvent(params)
-      case 'route.websocket.message':
-        return track(acceptMessage(params, requestId))
-      default:
-        if (requestId !== undefined) track(answer(requestId, method, params))
-    }
+function accept(working: Working, frame: unknown): void {
+  if (working.life.signal.aborted) return
+  if (!isRecord(frame)) return working.wire.note('a line that is no frame was skipped')
+  if (typeof frame['method'] !== 'string') return working.reverse.answered(frame)
+  const { id, method } = frame
+  const params = recordOf(frame['params'])
+  const requestId = typeof id === 'number' ? id : undefined
+  switch (method) {
+    case '$/cancel':
+      return working.calls.get(Number(params['id']))?.abort(new Error('the call was cancelled'))
+    case '$/cancelStream':
+      return working.streams.cancel(params)
+    case 'shutdown':
+      return track(working, shutdown(working, requestId))
+    case 'event':
+      return acceptEvent(working, params)
+    case 'route.websocket.message':
+      return track(working, acceptMessage(working, params, requestId))
+    default:
+      if (requestId !== undefined) track(working, answer(working, requestId, method, params))
   }
+}
 
-  /** Ends once the reply has been taken. */
-  async function shutdown(id: number | undefined): Promise<void> {
-    if (id !== undefined) await send({ id, result: {} }).catch(() => undefined)
-    end()
+/** Ends once the reply has been taken. */
+async function shutdown(working: Working, id: number | undefined): Promise<void> {
+  if (id !== undefined) await send(working, { id, result: {} }).catch(() => undefined)
+  end(working)
+}
+
+function end({ life, calls, streams, reverse, wire }: Working): void {
+  if (life.signal.aborted) return
+  life.abort(new Error('the plugin is shut down')) // I5
+  for (const call of calls.values()) call.abort(life.signal.reason)
+  streams.cancelAll()
+  reverse.end('the plugin is shut down')
+  wire.ended()
+}
+
+async function answer(working: Working, id: number, method: string, params: AnyRecord): Promise<void> {
+  const { calls, wire, host } = working
+  if (calls.size >= LIMITS.plugins.pendingCalls)
+    return reply(working, id, { error: `more than ${LIMITS.plugins.pendingCalls} calls at once` }) // I3
+  const controller = new AbortController()
+  calls.set(id, controller)
+  const outcome = await perform(working, method, params, { host, signal: controller.signal }).catch((error: unknown) => {
+    if (!controller.signal.aborted) wire.note(`${calledName(method, params)} failed: ${errorTrace(error)}`)
+    return { error: errorText(error) }
+  })
+  calls.delete(id)
+  if ('error' in outcome) return reply(working, id, { error: outcome.error })
+  await reply(working, id, { result: outcome.result ?? null })
+  if (outcome.afterwards !== undefined) void outcome.afterwards()
+}
+
+async function perform(working: Working, method: string, params: AnyRecord, context: CallContext): Promise<Outcome> {
+  if (method === 'initialize') return { result: await initialize(working, params) }
+  if (!working.isReady) throw new Error(`${method} came before initialize`)
+  if (method === 'provider.stream') return openGeneration(working, params, context)
+  if (method === 'route.websocket.open') return openSocket(working, params, context)
+  const { plugin, wire } = working
+  const perform = methodFor(method)
+  if (perform === undefined) throw new Error(`unknown method ${method}`)
+  return { result: await perform({ plugin, params, context, client: wire.client }) }
+}
+
+async function initialize(working: Working, params: AnyRecord): Promise<AnyRecord> {
+  if (working.owner !== undefined) throw new Error('initialize came twice')
+  if (params['protocol'] !== PROTOCOL) throw new Error(`this plugin speaks ${PROTOCOL}, not ${String(params['protocol'])}`)
+  working.owner = (params['owner'] ?? { pluginId: params['pluginId'], instanceId: params['instanceId'] }) as Owner
+  const { plugin, wire, host, owner } = working
+  const offer = offerOf(plugin)
+  await plugin.initialize?.({
+    ...owner,
+    directory: String(params['directory']),
+    config: params['config'] ?? {},
+    host,
+    ...(wire.client === undefined ? {} : { client: wire.client }),
+  })
+  working.isReady = true
+  return offer
+}
+
+async function openGeneration(working: Working, params: AnyRecord, { signal: opening }: CallContext) {
+  const stream = working.streams.open(params, opening)
+  try {
+    const provider = providerOf(working.plugin, params)
+    const items = await provider.stream(params['request'] as GenerationRequest, { host: working.host, signal: stream.signal })
+    return { result: {}, afterwards: () => stream.pump(items) }
+  } catch (error) {
+    stream.abandon()
+    throw error
   }
+}
 
-  function end(): void {
-    if (life.signal.aborted) return
-    life.abort(new Error('the plugin is shut down')) // I5
-    for (const call of calls.values()) call.abort(life.signal.reason)
-    streams.cancelAll()
-    reverse.end('the plugin is shut down')
-    wire.ended()
+async function openSocket(working: Working, params: AnyRecord, { signal: opening }: CallContext) {
+  const stream = working.streams.open(params, opening)
+  try {
+    const route = working.plugin.websocketRoutes?.find(({ descriptor }) => descriptor.id === params['routeId'])
+    if (route === undefined) throw new Error(`unknown route ${String(params['routeId'])}`)
+    const session = await route.open(params['request'] as RouteRequest, { host: working.host, signal: stream.signal })
+    stream.attach(session)
+    stream.signal.throwIfAborted()
+    return { result: {}, afterwards: () => stream.pump(session.outbound) }
+  } catch (error) {
+    stream.abandon()
+    throw error
   }
+}
 
-  async function answer(id: number, method: string, params: AnyRecord): Promise<void> {
-    if (calls.size >= LIMITS.plugins.pendingCalls) return reply(id, { error: `more than ${LIMITS.plugins.pendingCalls} calls at once` }) // I3
-    const controller = new AbortController()
-    calls.set(id, controller)
-    const outcome = await perform(method, params, { host, signal: controller.signal }).catch((error: unknown) => {
-      if (!controller.signal.aborted) wire.note(`${calledName(method, params)} failed: ${errorTrace(error)}`)
-      return { error: errorText(error) }
-    })
-    calls.delete(id)
-    if ('error' in outcome) return reply(id, { error: outcome.error })
-    await reply(id, { result: outcome.result ?? null })
-    if (outcome.afterwards !== undefined) void outcome.afterwards()
+async function acceptMessage(working: Working, params: AnyRecord, id: number | undefined): Promise<void> {
+  try {
+    await working.streams.message(params)
+    if (id !== undefined) await reply(working, id, { result: {} })
+  } catch (error) {
+    if (id === undefined) working.wire.note(`a message for a socket failed: ${errorText(error)}`)
+    else await reply(working, id, { error: errorText(error) })
   }
+}
 
-  async function perform(method: string, params: AnyRecord, context: CallContext): Promise<Outcome> {
-    if (method === 'initialize') return { result: await initialize(params) }
-    if (!isReady) throw new Error(`${method} came before initialize`)
-    if (method === 'provider.stream') return openGeneration(params, context)
-    if (method === 'route.websocket.open') return openSocket(params, context)
-    const perform = methodFor(method)
-    if (perform === undefined) throw new Error(`unknown method ${method}`)
-    return { result: await perform({ plugin, params, context, client: wire.client }) }
-  }
+function acceptEvent(working: Working, params: AnyRecord): void {
+  if (!working.isReady) return
+  if (working.waitingEvents.length >= LIMITS.plugins.eventQueue)
+    return working.wire.note(`the event ${String(params['type'])} was dropped: too many wait`) // I4
+  working.waitingEvents.push(params)
+  if (!working.isHandling) track(working, handleEvents(working))
+}
 
-  async function initialize(params: AnyRecord): Promise<AnyRecord> {
-    if (owner !== undefined) throw new Error('initialize came twice')
-    if (params['protocol'] !== PROTOCOL) throw new Error(`this plugin speaks ${PROTOCOL}, not ${String(params['protocol'])}`)
-    owner = (params['owner'] ?? { pluginId: params['pluginId'], instanceId: params['instanceId'] }) as Owner
-    const offer = offerOf(plugin)
-    await plugin.initialize?.({
-      ...owner,
-      directory: String(params['directory']),
-      config: params['config'] ?? {},
-      host,
-      ...(wire.client === undefined ? {} : { client: wire.client }),
-    })
-    isReady = true
-    return offer
-  }
-
-  async function openGeneration(params: AnyRecord, { signal: opening }: CallContext) {
-    const stream = streams.open(params, opening)
+/** Waits for promises alone, so that what needs none is done when this returns. */
+async function handleEvents(working: Working): Promise<void> {
+  working.isHandling = true
+  for (let event = working.waitingEvents.shift(); event !== undefined; event = working.waitingEvents.shift()) {
     try {
-      const provider = providerOf(plugin, params)
-      const items = await provider.stream(params['request'] as GenerationRequest, { host, signal: stream.signal })
-      return { result: {}, afterwards: () => stream.pump(items) }
-    } catch (error) {
-      stream.abandon()
-      throw error
-    }
-  }
-
-  async function openSocket(params: AnyRecord, { signal: opening }: CallContext) {
-    const stream = streams.open(params, opening)
-    try {
-      const route = plugin.websocketRoutes?.find(({ descriptor }) => descriptor.id === params['routeId'])
-      if (route === undefined) throw new Error(`unknown route ${String(params['routeId'])}`)
-      const session = await route.open(params['request'] as RouteRequest, { host, signal: stream.signal })
-      stream.attach(session)
-      stream.signal.throwIfAborted()
-      return { result: {}, afterwards: () => stream.pump(session.outbound) }
-    } catch (error) {
-      stream.abandon()
-      throw error
-    }
-  }
-
-  async function acceptMessage(params: AnyRecord, id: number | undefined): Promise<void> {
-    try {
-      await streams.message(params)
-      if (id !== undefined) await reply(id, { result: {} })
-    } catch (error) {
-      if (id === undefined) wire.note(`a message for a socket failed: ${errorText(error)}`)
-      else await reply(id, { error: errorText(error) })
-    }
-  }
-
-  function acceptEvent(params: AnyRecord): void {
-    if (!isReady) return
-    if (waitingEvents.length >= LIMITS.plugins.eventQueue)
-      return wire.note(`the event ${String(params['type'])} was dropped: too many wait`) // I4
-    waitingEvents.push(params)
-    if (!isHandling) track(handleEvents())
-  }
-
-  /** Waits for promises alone, so that what needs none is done when this returns. */
-  async function handleEvents(): Promise<void> {
-    isHandling = true
-    for (let event = waitingEvents.shift(); event !== undefined; event = waitingEvents.shift()) {
-      try {
-        for (const handle of handlersOf(event)) {
-          const handled = handle()
-          if (isPromise(handled)) await handled
-        }
-      } catch (error) {
-        wire.note(`the handler of ${String(event['type'])} failed: ${errorTrace(error)}`)
+      for (const handle of handlersOf(working, event)) {
+        const handled = handle()
+        if (isPromise(handled)) await handled
       }
-    }
-    isHandling = false
-  }
-
-  function handlersOf(event: AnyRecord): readonly (() => unknown)[] {
-    const context = { host, signal: life.signal }
-    const { namespaces = [], handler } = plugin.events ?? {}
-    const isWanted = namespaces.some((prefix) => String(event['type']).startsWith(prefix))
-    return [
-      () => (isWanted ? handler?.call(plugin.events, event as unknown as PluginEvent, context) : undefined),
-      () => plugin.hooks?.['event']?.(event, null, context),
-    ]
-  }
-
-  async function reply(id: number, outcome: AnyRecord): Promise<void> {
-    try {
-      await send({ id, ...outcome })
     } catch (error) {
-      await send({ id, error: errorText(error).slice(0, 1000) }).catch(() => undefined) // I1
+      working.wire.note(`the handler of ${String(event['type'])} failed: ${errorTrace(error)}`)
     }
   }
+  working.isHandling = false
+}
 
-  async function send(frame: AnyRecord): Promise<void> {
-    await sendLine(encodeFrame(frame))
-  }
+function handlersOf({ plugin, host, life }: Working, event: AnyRecord): readonly (() => unknown)[] {
+  const context = { host, signal: life.signal }
+  const { namespaces = [], handler } = plugin.events ?? {}
+  const isWanted = namespaces.some((prefix) => String(event['type']).startsWith(prefix))
+  return [
+    () => (isWanted ? handler?.call(plugin.events, event as unknown as PluginEvent, context) : undefined),
+    () => plugin.hooks?.['event']?.(event, null, context),
+  ]
+}
 
-  async function sendLine(line: string): Promise<void> {
-    if (!life.signal.aborted) await wire.send(line)
+async function reply(working: Working, id: number, outcome: AnyRecord): Promise<void> {
+  try {
+    await send(working, { id, ...outcome })
+  } catch (error) {
+    await send(working, { id, error: errorText(error).slice(0, 1000) }).catch(() => undefined) // I1
   }
+}
 
-  function track(task: Promise<void>): void {
-    tasks.add(task)
-    void task.finally(() => tasks.delete(task))
-  }
+async function send(working: Working, frame: AnyRecord): Promise<void> {
+  await sendLine(working, encodeFrame(frame))
+}
+
+async function sendLine({ life, wire }: Working, line: string): Promise<void> {
+  if (!life.signal.aborted) await wire.send(line)
+}
+
+function track({ tasks }: Working, task: Promise<void>): void {
+  tasks.add(task)
+  void task.finally(() => tasks.delete(task))
 }
 
 function isPromise(value: unknown): value is PromiseLike<unknown> {

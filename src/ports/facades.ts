@@ -75,7 +75,8 @@ export interface Sessions {
   get(id: string): Session
   /** A directory may be relative to that of the session; throws `request.invalid_directory`, `auth.directory_forbidden`. */
   update(caller: Caller, id: string, request: UpdateSessionRequest): Promise<Session>
-  delete(id: string): Promise<true>
+  /** Throws `resource.conflict` while somebody else controls one of its descendants. */
+  delete(caller: Caller, id: string): Promise<true>
   children(id: string): SessionPage
   status(caller: Caller): Record<string, SessionStatus>
   runtime(id: string): SessionRuntimeSnapshot

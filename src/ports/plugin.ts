@@ -74,6 +74,8 @@ export interface ToolContribution<Input = unknown> {
   readonly description: string
   /** Closed schema; input is parsed by it before `needs` and `invoke`. */
   readonly input: z.ZodType<Input>
+  /** The schema of calls a prompt came with, where those say what no model may. */
+  readonly ofPrompt?: z.ZodType<Input>
   /** JSON Schema the model is shown instead of one made from `input`. */
   readonly parameters?: Readonly<Record<string, unknown>>
   /** JSON Schema of the result, for whoever shows tools. */

@@ -19,7 +19,7 @@ import { releaseQueue } from './admission/held.js'
 import { submitPrompt } from './admission/prompts.js'
 import { clearQueue, popQueue, queueInfo, stopQueue } from './admission/queue.js'
 import { createSession, deleteFamily, familyActivities, listSessions, pinSession, updateSession } from './state/records.js'
-import { claimControl, controlOf, refuseControlled, releaseControl } from './admission/sharing.js'
+import { claimControl, controlOf, refuseControlled, refuseFamilyControlled, releaseControl } from './admission/sharing.js'
 import type { Runs } from './run/run.actor.js'
 import { sessionLogic } from './session.actor.js'
 import { type SessionSupervisor, superviseSessions } from './supervisor.js'
@@ -111,9 +111,12 @@ export function createSessions(
         if (!mayUseDirectory(caller, directory)) throw new SvcError('auth.directory_forbidden')
         return directory
       }),
-    async delete(id) {
+    async delete(caller, id) {
+      refuseFamilyControlled(core, caller, id)
       await quiesce(id)
       await Promise.all(core.store.sessions.family(id).map((member) => core.restores.settled(member)))
+      // Somebody may have claimed one of them meanwhile.
+      refuseFamilyControlled(core, caller, id)
       for (const member of deleteFamily(core, id)) supervisor.end(member)
       return true
     },

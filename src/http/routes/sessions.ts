@@ -17,7 +17,7 @@ export function sessionRoutes(bind: Binder, { sessions }: Runtime, admission: Ad
   bind.json(contracts.status, ({ caller }) => sessions.status(caller))
   bind.json(contracts.get, ({ params }) => sessions.get(params.session_id))
   bind.json(contracts.update, ({ caller, params, body }) => sessions.update(caller, params.session_id, body))
-  bind.json(contracts.delete, ({ params }) => sessions.delete(params.session_id))
+  bind.json(contracts.delete, ({ caller, params }) => sessions.delete(caller, params.session_id))
   bind.json(contracts.children, ({ params }) => sessions.children(params.session_id))
   bind.json(contracts.runtime, ({ params }) => sessions.runtime(params.session_id))
   bind.json(contracts.todos, ({ params }) => sessions.todos(params.session_id))

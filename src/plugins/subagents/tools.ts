@@ -27,8 +27,10 @@ const shape = {
   background: z.boolean().optional().describe('Default true: you go on and are told when it has ended. False: wait for its answer.'),
   command: z.string().max(10_000).optional().describe('The command this stands for, if any.'),
 }
-const TaskInput = z.strictObject({ ...shape, model: UserModel.optional() })
-type TaskInput = z.infer<typeof TaskInput>
+const TaskInput = z.strictObject(shape)
+/** Only who writes a command or a subtask part names a model: one that a model chose would spend at any provider there is. */
+const PromptInput = TaskInput.extend({ model: UserModel.optional() })
+type TaskInput = z.infer<typeof PromptInput>
 
 const TASK = `Delegates a task to another agent, which works in a session of its own and answers once.
 - Agents there always are: "general" (research and changes of several steps) and "explore" (finds things in the code, changes nothing). Others are named in your instructions.
@@ -55,7 +57,7 @@ function taskTool({ host, delegation }: ToolDeps): ToolContribution {
     id: 'task',
     description: TASK,
     input: TaskInput,
-    parameters: z.toJSONSchema(z.strictObject(shape)),
+    ofPrompt: PromptInput,
     permission: 'task',
     notesChanges: true,
     needs: async ({ subagent_type: agent, description }) => [

@@ -1,6 +1,10 @@
-/** Elements made in code: text is always text, never markup. */
+/** Elements made in code: text is always text, never markup, and nothing in it is unseen. */
+import { shownText } from './shown-text.js'
 
 type Child = Node | string | undefined | false
+
+/** Attributes that people read. */
+const SEEN: ReadonlySet<string> = new Set(['title', 'aria-label'])
 
 export interface Attributes {
   readonly [name: string]: string | number | boolean | undefined
@@ -29,6 +33,11 @@ export function byId(id: string): HTMLElement {
   return element
 }
 
+/** Puts a text in the place of what an element holds. */
+export function say(element: HTMLElement, text: string): void {
+  element.textContent = shownText(text)
+}
+
 /** A button that does one thing. */
 export function button(label: string, title: string, act: () => void): HTMLButtonElement {
   const element = h('button', { type: 'button', title }, label)
@@ -52,8 +61,11 @@ export function local(at: number): string {
 function fill<E extends Element>(element: E, attributes: Attributes, children: readonly Child[]): E {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === undefined || value === false) continue
-    element.setAttribute(name, value === true ? '' : String(value))
+    element.setAttribute(name, value === true ? '' : SEEN.has(name) ? shownText(String(value)) : String(value))
   }
-  element.append(...children.filter((child) => child !== undefined && child !== false))
+  for (const child of children) {
+    if (child === undefined || child === false) continue
+    element.append(typeof child === 'string' ? shownText(child) : child)
+  }
   return element
 }

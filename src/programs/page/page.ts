@@ -3,7 +3,7 @@ import type { InspectedPlugin, InspectorRecord } from '../../protocol/system/ins
 import { type Moment, readAddress } from './address.js'
 import { confirmed } from './confirm.js'
 import { connect, type Connection, type Status } from './connection.js'
-import { button, byId, h, local } from './elements.js'
+import { button, byId, h, local, say } from './elements.js'
 import { bindKeys } from './keys.js'
 import type { Move } from './plugin-moves.js'
 import { createModel, type Model, modelOf, moveTo, readTrace, receive, resync } from './model.js'
@@ -152,7 +152,7 @@ function visit(): void {
 function tell(error: unknown): void {
   const message = byId('message')
   message.hidden = error === undefined
-  message.textContent = error instanceof Error ? error.message : String(error)
+  say(message, error instanceof Error ? error.message : String(error))
   if (error !== undefined)
     message.append(
       ' ',

@@ -2,7 +2,7 @@
 import type { InspectedPlugin, InspectorRecord } from '../../protocol/system/inspector.js'
 import { type Address, writeAddress } from './address.js'
 import { chartView } from './chart/chart-view.js'
-import { byId, h } from './elements.js'
+import { byId, h, say } from './elements.js'
 import { logView } from './views/log-view.js'
 import type { Model } from './model.js'
 import { after } from './platform.js'
@@ -188,7 +188,7 @@ export function createScreen(commands: Commands): Screen {
     } catch (error) {
       byId('session-turns').replaceChildren()
       note.hidden = false
-      note.textContent = error instanceof Error ? error.message : String(error)
+      say(note, error instanceof Error ? error.message : String(error))
     }
     draw()
   }
@@ -231,7 +231,7 @@ export function createScreen(commands: Commands): Screen {
     const actor = selected === undefined ? undefined : actors.get(selected)
     const last = records.findLast((record, index) => index < model.position && record.actorId === selected && record.type === 'transition')
     chart.show(actor, actor?.machine === undefined ? undefined : machines.get(actor.machine), last, now)
-    if (actor === undefined && selected !== undefined) byId('caption').textContent = `${selected} · ended`
+    if (actor === undefined && selected !== undefined) say(byId('caption'), `${selected} · ended`)
     for (const record of fresh) if (record.actorId === selected && record.type === 'transition') chart.light(record)
     byId('lanes-clear').hidden = !isSequencing() || lanes.size === 0
     if (isSequencing()) sequence.update(model, selected, lanes)
@@ -323,7 +323,7 @@ export function createScreen(commands: Commands): Screen {
       byId('status').className = name
       // A trace does not go on, and is saved already.
       for (const id of ['pause', 'save']) byId(id).toggleAttribute('disabled', name === 'trace' || name === 'idle')
-      byId('status').textContent = text
+      say(byId('status'), text)
     },
     tab,
     showsPlugins: () => shown === 'plugins',

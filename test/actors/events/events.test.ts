@@ -205,7 +205,7 @@ describe('a subscription', () => {
     const asked = await service.until(({ type }) => type === 'permission.asked')
     service.runtime.interactions.replyPermission(asked.data['id'], { reply: 'once' })
     await service.idle(second)
-    await service.runtime.sessions.delete(second)
+    await service.runtime.sessions.delete(TRUSTED_CALLER, second)
     const subjects = new Set(records.map(({ event }) => event.data['sessionID'] ?? event.data['sessionId']))
     expect(subjects).toEqual(new Set([first, second, root]))
     expect(records.map(({ type }) => type)).toEqual(
@@ -385,7 +385,7 @@ describe('the catalog stream', () => {
     expect(new Set(records.map(({ event }) => event.data['sessionID']))).toEqual(new Set([id]))
     service.runtime.sessions.pin(id, true)
     expect(records.at(-2)).toMatchObject({ type: 'session.updated', event: { data: { info: { pinned: true, catalogActivity: 'idle' } } } })
-    await service.runtime.sessions.delete(id)
+    await service.runtime.sessions.delete(TRUSTED_CALLER, id)
     expect(records.at(-1)).toMatchObject({ type: 'session.deleted', event: { data: { sessionID: id } } })
     const count = records.length
     close()

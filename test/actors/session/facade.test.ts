@@ -167,7 +167,7 @@ describe('deleting a session', () => {
     await service.prompt(child, 'go')
     await generating(service)
     await service.prompt(child, { prompt: 'later', delivery: 'queue' })
-    expect(await service.runtime.sessions.delete(root)).toBe(true)
+    expect(await service.runtime.sessions.delete(TRUSTED_CALLER, root)).toBe(true)
     const deleted = service.events.filter(({ type }) => type === 'session.deleted').map(({ data }) => [data['sessionID'], data['tenantID']])
     expect(deleted).toEqual([
       [child, 'local'],
@@ -188,7 +188,7 @@ describe('deleting a session', () => {
     held(service)
     await service.prompt(id, 'go')
     await generating(service)
-    const deleting = service.runtime.sessions.delete(id)
+    const deleting = service.runtime.sessions.delete(TRUSTED_CALLER, id)
     const late = service.prompt(id, 'late').catch(() => undefined)
     await service.effects.clock.advanceAsync(5000)
     await Promise.all([deleting, late])

@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
+import { TRUSTED_CALLER } from '../../../src/protocol/caller.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import type { Message } from '../../../src/protocol/message/message.js'
 import { startTestService, type TestService } from '../../fakes/service.js'
@@ -89,7 +90,7 @@ describe('a long history', () => {
     const { service, id } = await withTurns(400)
     const { sessions } = service.runtime
     const copying = sessions.fork(id, {})
-    await sessions.delete(id)
+    await sessions.delete(TRUSTED_CALLER, id)
     await expect(copying).rejects.toMatchObject({ code: expect.stringMatching(/^resource\.(?:conflict|not_found)$/) as string })
     expect(service.store.sessions.list({ tenantId: ' import', includeArchived: true, limit: 10 })).toEqual([])
     expect(service.store.sessions.count(' import')).toBe(0)

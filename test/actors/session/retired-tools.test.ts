@@ -85,6 +85,7 @@ function setup(
     step,
     grants: [],
     explicit: undefined,
+    isOfPrompt: false,
     attempt: { tool: first.tool, input, isChanged: false, view },
     asking: undefined,
   } as unknown as OpenCall

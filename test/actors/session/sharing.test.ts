@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type Caller, TRUSTED_CALLER } from '../../../src/protocol/caller.js'
+import { type Caller, PLUGIN_CALLER, TRUSTED_CALLER } from '../../../src/protocol/caller.js'
 import type { Message } from '../../../src/protocol/message/message.js'
 import { gate, says, startTestService, type TestService } from '../../fakes/service.js'
 
@@ -131,6 +131,35 @@ describe('control of a session', () => {
       ['local', now, now + 15_000],
       ['hosted:local', now + 15_000, now + 15_000],
     ])
+  })
+
+  it('of a fork keeps others from deleting it with what it was forked from, also when it is claimed while that is stopped', async () => {
+    const service = await startTestService()
+    const { sessions } = service.runtime
+    const id = await service.session()
+    const fork = await sessions.fork(id, {})
+    const held = sessions.claimControl(OTHER, fork.id, { leaseSeconds: 300 })
+    await expect(sessions.delete(TRUSTED_CALLER, id)).rejects.toMatchObject({ code: 'resource.conflict', details: { sessionId: fork.id } })
+    sessions.releaseControl(OTHER, fork.id, held.revision)
+    const deleting = sessions.delete(TRUSTED_CALLER, id)
+    sessions.claimControl(OTHER, fork.id, { leaseSeconds: 300 })
+    await expect(deleting).rejects.toMatchObject({ code: 'resource.conflict', details: { sessionId: fork.id } })
+    expect(sessions.get(fork.id).parentId).toBe(id)
+    expect(await sessions.delete(OTHER, id)).toBe(true)
+  })
+
+  it('keeps nothing from the work the session does by itself', async () => {
+    const service = await startTestService()
+    const { sessions } = service.runtime
+    const id = await service.session()
+    sessions.claimControl(OTHER, id, { leaseSeconds: 300 })
+    service.steps.push(says('done'))
+    await sessions.submitPrompt(PLUGIN_CALLER, id, { prompt: 'go on' }, 'prompt')
+    await sessions.wait(id, new AbortController().signal)
+    expect(messages(service, id)).toHaveLength(2)
+    await expect(sessions.submitPrompt(TRUSTED_CALLER, id, { prompt: 'mine' }, 'prompt')).rejects.toMatchObject({
+      code: 'resource.conflict',
+    })
   })
 
   it('counts those who prompt as participants', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { TRUSTED_CALLER } from '../../../src/protocol/caller.js'
 import type { GenerateRequest } from '../../../src/ports/provider-adapter.js'
 import { checkTrace } from '../../../src/published/testing/replay/check-trace.js'
 import { recordedActors, replay } from '../../../src/published/testing/replay/replay.js'
@@ -74,7 +75,7 @@ describe('a title in the making', () => {
     const seen = lives(service)
     const id = await prompt('hello')
     await untilAsked(1)
-    await service.runtime.sessions.delete(id)
+    await service.runtime.sessions.delete(TRUSTED_CALLER, id)
     expect(seen(`session:${id}/title:`)).toEqual([['making.waiting', 'making.generating', 'withdrawn', '(done)']])
     const trace = service.runtime.inspector.trace()
     expect(checkTrace(trace)).toEqual([])
@@ -103,7 +104,7 @@ describe('a title in the making', () => {
     const { service, asked, untilAsked, prompt } = await startService()
     const id = await prompt('hello')
     await untilAsked(1)
-    await service.runtime.sessions.delete(id)
+    await service.runtime.sessions.delete(TRUSTED_CALLER, id)
     expect(asked[0]?.signal.aborted).toBe(true)
     expect(service.running.counters()).toMatchObject({ awakeSessions: 0 })
   })
@@ -134,7 +135,7 @@ describe('a title in the making', () => {
     expect(asked.map(({ text }) => text)).toEqual('abcd'.split(''))
     asked[1]?.answer('Bee')
     await untilAsked(5)
-    await service.runtime.sessions.delete(ids[5] ?? '')
+    await service.runtime.sessions.delete(TRUSTED_CALLER, ids[5] ?? '')
     asked[0]?.answer('Ay')
     await untilAsked(6)
     expect(asked.map(({ text }) => text)).toEqual('abcdeg'.split(''))

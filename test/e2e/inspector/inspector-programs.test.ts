@@ -131,6 +131,20 @@ describe.skipIf(CHROMIUM === undefined)(`programs of a workspace ${IN_CHROMIUM}`
     expect(requests.filter((url) => !url.startsWith(server.url) && !/^(data|blob):/.test(url))).toEqual([])
   })
 
+  test('are shown with what is unseen in them written out, and run nothing of their text', async () => {
+    const { server, place, bring } = await begin()
+    bring('\u202e0 #\n<img src=x onerror=document.title=1>')
+    const { page, troubles } = await openPage(browser, `${server.url}/v2/inspector#tab=programs`)
+    await page.locator('#status.live').waitFor()
+    await lookAt(page, place.repo)
+    await row(page, 'theirs').locator('.state-waiting').waitFor()
+    const said = '\\u{202e}0 #\\n<img src=x onerror=document.title=1>'
+    expect(await row(page, 'theirs').locator('code').allInnerTexts()).toEqual(['/bin/sh', '-c', `exit ${said}`])
+    expect(await row(page, 'theirs').locator('small').allInnerTexts()).toContain(`variable MODE=${said}`)
+    expect(await page.locator('#program-rows img').count()).toBe(0)
+    expect(troubles).toEqual([])
+  })
+
   test('are accepted as they were shown: what has changed since is refused, and shown anew', async () => {
     const { server, place, bring } = await begin({ SVC_AGENT_TOKEN: 'open-sesame' })
     const { page } = await openPage(browser, `${server.url}/v2/inspector#tab=programs`)

@@ -36,13 +36,19 @@ function answer({ body }: ModelServerRequest): ReturnType<typeof reply> {
   if (last?.role === 'tool' || isTold) return reply(text(isTold ? 'Noted.' : 'Started.'), finish('stop'))
   const calls = /delegate (\[.*?\])/.exec(asked)?.[1]
   if (calls !== undefined) {
-    const inputs = JSON.parse(calls.replaceAll('\\"', '"')) as { do: string; background?: boolean; agent?: string }[]
-    const steps = inputs.flatMap(({ do: work, background, agent = 'general' }, index) =>
+    const inputs = JSON.parse(calls.replaceAll('\\"', '"')) as { do: string; background?: boolean; agent?: string; model?: object }[]
+    const steps = inputs.flatMap(({ do: work, background, agent = 'general', model: chosen }, index) =>
       toolCall({
         id: `call_${index}`,
         index,
         name: 'task',
-        input: { description: work, prompt: `do:${work}`, subagent_type: agent, ...(background === undefined ? {} : { background }) },
+        input: {
+          description: work,
+          prompt: `do:${work}`,
+          subagent_type: agent,
+          ...(background === undefined ? {} : { background }),
+          ...(chosen && { model: chosen }),
+        },
       }),
     )
     return reply(...steps, finish('tool-calls'))
@@ -145,6 +151,23 @@ test('a child may never do what its parent may not', async () => {
   const [task] = await tasksOf(id)
   const calls = (await server.messages(task?.id ?? '')).flatMap(({ parts }) => parts.filter((part) => part.type === 'tool'))
   expect(calls).toMatchObject([{ tool: 'write', state: { status: 'error' } }])
+})
+
+test('a subtask of a prompt names the model of its task, and a model that delegates does not', async () => {
+  const { id } = await server.createSession()
+  const choice = { providerId: 'svc', modelId: 'offline' }
+  const from = stream.events.length
+  await delegate(id, { do: 'spend', model: choice })
+  await stream.idle(id, from)
+  const calls = (await server.messages(id)).flatMap(({ parts }) => parts.filter((part) => part.type === 'tool'))
+  expect(calls).toMatchObject([{ tool: 'task', state: { status: 'error', error: expect.stringContaining('"model"') as string } }])
+  expect(await tasksOf(id)).toEqual([])
+  const after = stream.events.length
+  const part = { type: 'subtask', prompt: 'do:inspect', description: 'elsewhere', agent: 'general', model: choice }
+  await server.prompt(id, { parts: [part] })
+  await stream.waitFor(ended(id, 'elsewhere'), after)
+  const { items } = await server.get<SessionPage>(`/v2/sessions/${id}/children`)
+  expect(items).toMatchObject([{ model: { providerId: 'svc', id: 'offline' } }])
 })
 
 test('a command that is a subtask is delegated, and the model goes on', async () => {

@@ -220,7 +220,7 @@ test('a deleted session takes its goal along', async () => {
   const { service, id } = await start()
   await call(service, id, 'set', { text: 'gone soon' })
   expect(service.store.pluginRows.list('dev.svc.goals', 'pursuit')).toHaveLength(1)
-  await service.runtime.sessions.delete(id)
+  await service.runtime.sessions.delete(TRUSTED_CALLER, id)
   await settle(service)
   expect(service.store.pluginRows.list('dev.svc.goals', 'pursuit')).toEqual([])
   await expect(call(service, id, 'get')).rejects.toMatchObject({ code: 'resource.not_found' })

@@ -98,7 +98,7 @@ it('finds what is meant, ranks it together with words, and forgets what is undon
   expect(texts.filter((text) => text === 'the automobile is red')).toHaveLength(1)
   await service.runtime.sessions.undo(id, {})
   expect(users(await search(service, 'animal'))).toEqual([])
-  await service.runtime.sessions.delete(id)
+  await service.runtime.sessions.delete(TRUSTED_CALLER, id)
   expect((await search(service, 'vehicle')).hits).toEqual([])
 })
 

@@ -62,7 +62,7 @@ it('forgets what is undone and deleted, finds again what is redone, and a copy w
   expect(await hits('wombat')).toEqual([id])
   const copy = await sessions.fork(id, {})
   expect((await hits('tapir')).toSorted()).toEqual([copy.id, id].toSorted())
-  await sessions.delete(id)
+  await sessions.delete(TRUSTED_CALLER, id)
   expect(await hits('tapir')).toEqual([])
 })
 

@@ -173,7 +173,7 @@ it.each<Fate>(['abort', 'stop', 'delete', 'steer'])('nothing is left of twenty d
       await sessions.abort(id)
       await stopAll(service, id)
     } else if (fate === 'stop') await stopAll(service, id)
-    else if (fate === 'delete') await sessions.delete(id)
+    else if (fate === 'delete') await sessions.delete(TRUSTED_CALLER, id)
     else await Promise.all(service.store.sessions.family(id).map((member) => service.prompt(member, 'hold on')))
     if (fate === 'steer') release()
     // What is stopped before it has delegated goes on to do so, and is stopped again.

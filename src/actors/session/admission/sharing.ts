@@ -3,7 +3,8 @@
  *
  * I1 A lease is over at its time, or when it was given up; its revision grows on, so that a claim made on an old one is seen to be late.
  * I2 While somebody holds it, nobody else changes the session, nor those it delegates to: no prompt, no command, no answer, nothing of its
- *    history or its queue. Reading it and aborting it is free.
+ *    history or its queue. Reading it and aborting it is free. What a session does by itself is not somebody else: its tasks work on.
+ * I3 Nobody else deletes it with what it was forked or delegated from.
  */
 import type { Caller } from '../../../protocol/caller.js'
 import { SvcError } from '../../../protocol/errors.js'
@@ -68,10 +69,18 @@ export function releaseControl(core: Core, caller: Caller, sessionId: string, ex
 
 /** I2. */
 export function refuseControlled(core: Pick<Core, 'store' | 'effects'>, caller: Caller, sessionId: string): void {
-  for (const { id } of withDelegators(core, sessionId)) {
-    const held = controlOf(core, id)
-    if (held !== null && held.controllerSubject !== caller.subject) throw controlledBy(held)
-  }
+  if (caller.isAutomatic === true) return
+  for (const { id } of withDelegators(core, sessionId)) refuseHeld(core, caller, id)
+}
+
+/** I3. */
+export function refuseFamilyControlled(core: Pick<Core, 'store' | 'effects'>, caller: Caller, sessionId: string): void {
+  for (const id of core.store.sessions.family(sessionId)) refuseHeld(core, caller, id)
+}
+
+function refuseHeld(core: Pick<Core, 'store' | 'effects'>, caller: Caller, sessionId: string): void {
+  const held = controlOf(core, sessionId)
+  if (held !== null && held.controllerSubject !== caller.subject) throw controlledBy(held)
 }
 
 /** Joins the commit of what somebody did. */

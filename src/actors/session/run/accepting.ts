@@ -9,7 +9,7 @@ import type { ExecutedResult, StreamPart } from '../../../ports/provider-adapter
 import type { RegisteredTool } from '../../../ports/view.js'
 import { givenSteps } from './given-steps.js'
 import type { StepRecorder } from './recorder.js'
-import type { RunScope, StepScope } from './run-scope.js'
+import type { OpenCall, RunScope, StepScope } from './run-scope.js'
 
 /** Faults of an input that are told, and characters of each. */
 const FAULTS = 8
@@ -28,7 +28,7 @@ export function makeGivenCalls(run: RunScope, step: StepScope, onCall: (callId: 
   const calls = givenSteps(run.prompt)[step.number - 1] ?? []
   for (const [index, { tool, input, explicit }] of calls.entries()) {
     const call = { type: 'tool-call' as const, callId: `${step.recorder.info.id}_${index}`, tool, input: JSON.stringify(input) }
-    acceptCall(run, step, call, onCall, explicit)
+    acceptCall(run, step, call, onCall, { explicit })
   }
   step.finish = noReply ? 'stop' : 'tool-calls'
   step.recorder.streamed()
@@ -59,8 +59,15 @@ export function refuseMore({ recorder }: StepScope, { callId, tool }: ToolCallPa
 }
 
 /** A call is executed only when its tool was offered and its arguments are complete and valid (threat-model 6.5.1). */
-export function acceptCall(run: RunScope, step: StepScope, call: ToolCallPart, onCall: (callId: string) => void, explicit?: string): void {
+export function acceptCall(
+  run: RunScope,
+  step: StepScope,
+  call: ToolCallPart,
+  onCall: (callId: string) => void,
+  ofPrompt?: { readonly explicit: string | undefined },
+): void {
   const { callId, tool: name } = call
+  const isOfPrompt = ofPrompt !== undefined
   if (run.calls.has(callId)) return
   const { recorder } = step
   if (isTooLong(call.input))
@@ -78,7 +85,9 @@ export function acceptCall(run: RunScope, step: StepScope, call: ToolCallPart, o
   const excess = excessOf(Buffer.from(call.input), REQUEST_BOUNDS)
   const given = excess === undefined ? readJson(call.input) : undefined
   const parsed =
-    given === undefined ? { problem: excess === undefined ? NOT_JSON : `they are JSON that ${excess}.` } : parseInput(tool, given.json)
+    given === undefined
+      ? { problem: excess === undefined ? NOT_JSON : `they are JSON that ${excess}.` }
+      : parseInput(tool, given.json, isOfPrompt)
   if ('problem' in parsed)
     return recorder.callFailed(callId, name, `The arguments of "${name}" are not valid: ${parsed.problem}`, rawInput(call.input))
   if (step.isLast) return recorder.callFailed(callId, name, 'The step limit is reached, so no more tools are called.', parsed.input)
@@ -92,7 +101,8 @@ export function acceptCall(run: RunScope, step: StepScope, call: ToolCallPart, o
     input: parsed.input,
     step: recorder,
     grants: [],
-    explicit,
+    explicit: ofPrompt?.explicit,
+    isOfPrompt,
     attempt,
     asking: undefined,
   })
@@ -118,8 +128,12 @@ function rawInput(text: string): unknown {
 }
 
 /** The input by the schema of the tool, or what is wrong with it. */
-function parseInput(tool: RegisteredTool, json: unknown): { readonly input: unknown } | { readonly problem: string } {
-  const { input } = tool.contribution
+function parseInput(
+  { contribution }: RegisteredTool,
+  json: unknown,
+  isOfPrompt: boolean,
+): { readonly input: unknown } | { readonly problem: string } {
+  const input = (isOfPrompt ? contribution.ofPrompt : undefined) ?? contribution.input
   const fault = isLarge(json) ? firstFault(input, json) : undefined
   if (fault !== undefined) return { problem: told(fault) }
   const result = input.safeParse(json)
@@ -132,11 +146,11 @@ function told({ path, message }: Fault): string {
 }
 
 /** What hooks made of an input, by the schema of the tool; throws what is wrong with it. */
-export function hookedInput(tool: RegisteredTool, json: unknown): unknown {
+export function hookedInput({ tool, isOfPrompt }: Pick<OpenCall, 'tool' | 'isOfPrompt'>, json: unknown): unknown {
   const name = tool.contribution.id
   if (Buffer.byteLength(JSON.stringify(json) ?? '') > LIMITS.run.callBytes)
     throw new SvcError('request.invalid', `The arguments of "${name}" became longer than 512 KiB.`)
-  const parsed = parseInput(tool, json)
+  const parsed = parseInput(tool, json, isOfPrompt)
   if ('problem' in parsed) throw new SvcError('request.invalid', `The arguments of "${name}" are not valid any more: ${parsed.problem}`)
   return parsed.input
 }

@@ -131,11 +131,12 @@ async function makeAttempt(core: Sources, run: RunScope, call: OpenCall, signal:
   const view = call.tool.open ? servingView(core, run, world.view, HOOKS) : current(core, run)
   const tool = call.tool.open ? call.tool : offeredTools(run, { ...world, view }).get(call.tool.contribution.id)
   if (tool === undefined || !tool.open) throw goneTool(call.tool)
-  const input = tool === call.tool ? call.input : hookedInput(tool, call.given)
+  const { isOfPrompt } = call
+  const input = tool === call.tool ? call.input : hookedInput({ tool, isOfPrompt }, call.given)
   if (view.hooks('tool.before').length === 0) return { tool, input, isChanged: false, view }
   const hooked = await runHooks(view, 'tool.before', callContext(run, call), call.given, {
     signal,
-    accept: (value) => hookedInput(tool, wellFormedValue(value)),
+    accept: (value) => hookedInput({ tool, isOfPrompt }, wellFormedValue(value)),
   })
   const isChanged = JSON.stringify(hooked) !== JSON.stringify(call.input)
   return { tool, input: isChanged ? hooked : input, isChanged, view }

@@ -39,6 +39,8 @@ export interface OpenCall {
   readonly grants: PermissionGrant[]
   /** Why every need of the call takes an explicit answer. */
   readonly explicit: string | undefined
+  /** It came with the prompt; no model asked for it. */
+  readonly isOfPrompt: boolean
   /** The latest that was judged. */
   attempt: Attempt
   /** What to ask about next. */

@@ -8,7 +8,7 @@ import type {
 } from '../../../protocol/system/inspector.js'
 import { arrowKey, holds, marksOf, takenBy } from './chart-marks.js'
 import { drawingOf, type Shape } from './drawing.js'
-import { h, s } from '../elements.js'
+import { h, s, say } from '../elements.js'
 import { allStates, type Arrow, arrowsOf, delayOf, sentence } from './graph.js'
 import { duration } from './measures.js'
 import { createViewport, type Viewport } from './viewport.js'
@@ -63,7 +63,7 @@ export function chartView(
   new ResizeObserver(() => shown?.viewport.resized()).observe(element)
   return {
     show(actor, machine, last, now) {
-      caption.textContent = actor === undefined ? 'No actor is selected.' : captionOf(actor, machine, now)
+      say(caption, actor === undefined ? 'No actor is selected.' : captionOf(actor, machine, now))
       const wanted = [actor?.id, actor?.state.join(), machine?.id, last?.sequence].join(' ')
       if (wanted === lit && machine === shown?.machine) return
       lit = wanted

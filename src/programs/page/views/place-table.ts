@@ -4,7 +4,7 @@
  * I1 The latest question decides what is shown: an answer that comes after a later one is left.
  * I2 Rows are exchanged when they differ, and not while a button of theirs is pressed: a click means what it was on.
  */
-import { byId } from '../elements.js'
+import { byId, say } from '../elements.js'
 
 export interface PlaceTable {
   /** Asks anew, and shows what comes; the reason where nothing does. */
@@ -45,7 +45,7 @@ export function placeTable(
     } catch (error) {
       if (question !== asked) return
       fill('', [])
-      note.textContent = error instanceof Error ? error.message : String(error)
+      say(note, error instanceof Error ? error.message : String(error))
     }
   }
 

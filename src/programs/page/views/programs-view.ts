@@ -1,6 +1,7 @@
 /** Programs that load code of one workspace: exactly what each would start, how it stands, and the acts that let it or take that back (choice 34). */
 import type { Connection } from '../connection.js'
 import { button, h } from '../elements.js'
+import { shownLine } from '../shown-text.js'
 import type { OnAct } from './workflows-view.js'
 import type { ProgramStanding } from '../../../protocol/acceptance/acceptance.js'
 import type { FormatterStatus } from '../../../protocol/format/formatter-routes.js'
@@ -82,8 +83,8 @@ function row(program: ProgramRow, acts: { accept(): void; takeBack(): void }): H
     h(
       'td',
       {},
-      ...commands.map((words) => h('p', {}, ...words.flatMap((word) => [h('code', {}, word), ' ']))),
-      ...also.map((line) => h('small', {}, line)),
+      ...commands.map((words) => h('p', {}, ...words.flatMap((word) => [h('code', {}, shownLine(word)), ' ']))),
+      ...also.map((line) => h('small', {}, shownLine(line))),
     ),
     h(
       'td',

@@ -6,20 +6,21 @@
  * I3 What a process left unfinished for a tool call is stopped: nobody waits for it any more.
  * I4 Who stops all tasks of a session stops those as well that an answer begun before has yet to delegate.
  */
-import { type ActorRefFrom, createActor } from 'xstate'
+import { createActor } from 'xstate'
 import type { CreateSessionRequest, Session } from '../../protocol/session/session.js'
 import type { NativeHost } from '../../ports/plugin.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { createLru } from '../../kernel/lru.js'
-import type { TaskEvent, TaskInput } from '../../machines/subagents/task.machine.js'
+import { isActive } from '../../kernel/reached.js'
+import { type Supervised, supervise } from '../../kernel/supervise.js'
+import type { TaskInput } from '../../machines/subagents/task.machine.js'
 import { createDelivery } from './delivery.js'
-import { createLedger, isOpen, isWorking, type Task } from './ledger.js'
+import { ancestors, below, refuseTooMany } from './family.js'
+import { createLedger, isOpen, isWorking, type Ledger, type Task } from './ledger.js'
 import { type Resumer, resumedBy } from './resumed.js'
 import { submitPrompts, taskLogic } from './task.actor.js'
 
-const { depth: DEPTH, tasks: TASKS, familyTasks: FAMILY } = LIMITS.subagents
-const MOST_LEVELS = 16
 /** Sessions whose last stop of all tasks is remembered. */
 const STOPS = 1000
 
@@ -54,200 +55,197 @@ export interface Delegation {
   end(): Promise<void>
 }
 
-type Actor = ActorRefFrom<ReturnType<typeof taskLogic>>
+type DelegationHost = Pick<NativeHost, 'effects' | 'sessions' | 'rows' | 'actors' | 'stopping'>
+type TaskLogic = ReturnType<typeof taskLogic>
 
-export function createDelegation(host: Pick<NativeHost, 'effects' | 'sessions' | 'rows' | 'actors' | 'stopping'>): Delegation {
-  const { effects, sessions, actors, stopping } = host
-  const { clock, ids, log } = effects
+/** All tasks of this server. */
+interface Delegated {
+  readonly host: DelegationHost
+  readonly ledger: Ledger
+  readonly logic: TaskLogic
+  readonly actors: Supervised<TaskLogic>
+  /** Of tasks that have an actor, or are about to: they keep their parents from being quiet. */
+  readonly holds: Map<string, { readonly parentId: string; readonly release: () => void }>
+  /** How many prompts were removed as a task was stopped. */
+  readonly cleared: Map<string, number>
+  /** The last message id there was when all tasks of a session were stopped (I4). */
+  readonly stops: ReturnType<typeof createLru<string, string>>
+  readonly over: AbortSignal
+  /** Tasks whose session is being created. */
+  starting: number
+}
+
+export function createDelegation(host: DelegationHost): Delegation {
+  const { effects, sessions, stopping } = host
   const ledger = createLedger(host.rows)
   const delivery = createDelivery(host, ledger)
-  const alive = new Map<string, { readonly ref: Actor; readonly release: () => void }>()
-  const cleared = new Map<string, number>()
-  const stops = createLru<string, string>(STOPS)
-  let starting = 0
+  const cleared: Delegated['cleared'] = new Map()
+  const holds: Delegated['holds'] = new Map()
   const over = new AbortController()
-
-  const logic = taskLogic({
+  const logic: TaskLogic = taskLogic({
     host,
     ledger,
     delivery,
-    stopBelow: async (taskId) => void (await stop(ledger.openOf(taskId))),
+    stopBelow: async (taskId) => void (await stop(delegated, ledger.openOf(taskId))),
     onCleared: (taskId, prompts) => void cleared.set(taskId, prompts),
   })
-
-  const hold = ({ id, parentId, created }: Task) => sessions.begin(parentId, { kind: 'task', id, startedAt: created })
-
-  function begin(task: Task, from: TaskInput['from'], release = hold(task)): Actor {
-    const known = alive.get(task.id)?.ref
-    if (known?.getSnapshot().status === 'active') return known // I1
-    const ref = createActor(logic, { id: `task:${task.id}`, input: { taskId: task.id, from, ok: task.report?.ok === true }, clock })
-    alive.set(task.id, { ref, release })
-    const forget = () => {
-      if (alive.get(task.id)?.ref === ref) alive.delete(task.id)
-      release()
-      delivery.flush(task.parentId)
-    }
-    ref.subscribe({
-      complete: forget,
-      error(error) {
-        log.error('the actor of a task crashed', { taskId: task.id, cause: String(error) })
-        forget()
-      },
-    })
-    actors.add(ref, 'task')
-    ref.start()
-    return ref
-  }
-
-  function recover(): void {
-    const left = ledger.open().flatMap((task) => {
-      const isWhole = sessions.get(task.id) !== undefined && sessions.get(task.parentId) !== undefined
-      if (isWhole && !task.isForeground) return [{ task, release: hold(task) }]
-      if (isWhole) sessions.clearQueue(task.id, 'all') // I3
-      ledger.commit('process', (tx) => {
-        if (isWhole) ledger.put(tx, { ...task, status: 'stopped', prompts: [], updated: clock.now() })
-        else ledger.delete(tx, task.id)
-      })
-      return []
-    })
-    for (const { task, release } of left)
-      begin(task, task.prompts.length > 0 ? 'queued' : task.status === 'reporting' ? 'reporting' : 'running', release)
-  }
-
-  function below(sessionId: string, level = 0): Task[] {
-    if (level >= MOST_LEVELS) return []
-    return ledger.of(sessionId).flatMap((task) => [task, ...below(task.id, level + 1)])
-  }
-
-  function ancestors(sessionId: string): string[] {
-    const found: string[] = []
-    for (let id: string | undefined = sessionId; id !== undefined && found.length <= MOST_LEVELS; id = sessions.get(id)?.parentId)
-      found.push(id)
-    return found
-  }
-
-  function refuseTooMany(parentId: string): void {
-    const above = ancestors(parentId)
-    const levels = above.filter((id) => ledger.get(id) !== undefined).length
-    const refuse = (message: string) => new SvcError('quota.exceeded', message)
-    if (levels >= DEPTH) throw refuse(`Tasks go ${DEPTH} levels deep, and this is the last: do the work here.`)
-    if (ledger.openOf(parentId).length + starting >= TASKS)
-      throw refuse(`A session has at most ${TASKS} tasks at a time. Wait until some have ended.`)
-    const root = above.at(-1)
-    const family = ledger.open().filter((task) => ancestors(task.parentId).at(-1) === root).length
-    if (family + starting >= FAMILY) throw refuse(`A conversation has at most ${FAMILY} tasks at a time. Wait until some have ended.`)
-  }
-
-  /** I4: answers that were begun later have a later id. */
-  function refuseStopped(parentId: string, messageId: string): void {
-    if (ancestors(parentId).some((id) => (stops.get(id) ?? '') > messageId))
-      throw new SvcError('resource.conflict', 'The task was stopped before it began.')
-  }
-
-  function endOf(ref: Actor): Promise<void> {
-    return new Promise((resolve) => void ref.subscribe({ complete: resolve, error: () => resolve() }))
-  }
-
-  async function stop(tasks: readonly Task[]): Promise<{ stopped: string[]; clearedPrompts: number }> {
-    const open = tasks.flatMap((task) => {
-      const ref = alive.get(task.id)?.ref
-      return isOpen(task) && ref !== undefined ? [{ id: task.id, ref }] : []
-    })
-    const nested = open.flatMap(({ id }) => below(id).filter(isOpen))
-    for (const { ref } of open) ref.send({ type: 'stop.requested' })
-    await Promise.all(open.map(({ ref }) => endOf(ref)))
-    const all = [...new Set([...open.map(({ id }) => id), ...nested.map(({ id }) => id)])]
-    const stopped = all.filter((id) => ledger.get(id)?.status === 'stopped')
-    const clearedPrompts = all.reduce((sum, id) => sum + (cleared.get(id) ?? 0), 0)
-    for (const id of all) cleared.delete(id)
-    return { stopped, clearedPrompts }
-  }
-
-  function tellAll(event: TaskEvent): void {
-    for (const { ref } of alive.values()) ref.send(event)
-  }
-
+  const actors = supervise<TaskLogic>({
+    effects,
+    kind: 'task',
+    actors: host.actors,
+    onEnded(taskId) {
+      const held = holds.get(taskId)
+      holds.delete(taskId)
+      held?.release()
+      if (held !== undefined) delivery.flush(held.parentId)
+    },
+  })
+  const stops = createLru<string, string>(STOPS)
+  const delegated: Delegated = { host, ledger, logic, actors, holds, cleared, stops, over: over.signal, starting: 0 }
   const park = () => {
     over.abort()
-    tellAll({ type: 'service.stopping' })
+    for (const taskId of actors.keys()) actors.send(taskId, { type: 'service.stopping' })
   }
   stopping.addEventListener('abort', park, { once: true })
-  recover()
-
+  recover(delegated)
   return {
-    async start({ parent, messageId, prompt, request, extra, ...about }, signal) {
-      if (over.signal.aborted) throw new SvcError('lifecycle.closed', 'The service is stopping.')
-      refuseTooMany(parent.id)
-      starting++
-      let task: Task | undefined
-      try {
-        await sessions.create(parent.directory, { ...request, parentId: parent.id }, extra, (tx, { id }) => {
-          signal.throwIfAborted()
-          refuseStopped(parent.id, messageId)
-          const now = clock.now()
-          const prompts = [{ messageId: ids.next('msg'), text: prompt }]
-          task = { ...about, id, parentId: parent.id, status: 'queued', prompts, reports: [], created: now, updated: now }
-          ledger.put(tx, task) // I2
-        })
-      } finally {
-        starting--
-      }
-      if (task === undefined) throw new SvcError('server.internal')
-      if (!over.signal.aborted) begin(task, 'queued')
-      return task
-    },
-    async resume({ id }, text, by) {
-      if (over.signal.aborted) throw new SvcError('lifecycle.closed', 'The service is stopping.')
-      const task = ledger.get(id)
-      if (task === undefined) throw new SvcError('resource.not_found', `There is no task "${id}".`)
-      if (!isOpen(task)) refuseTooMany(task.parentId)
-      const next: Task = {
-        ...task,
-        status: isOpen(task) ? task.status : 'queued',
-        isForeground: isOpen(task) && task.isForeground,
-        prompts: [...task.prompts, { messageId: ids.next('msg'), text }],
-        updated: clock.now(),
-      }
-      sessions.note(id, 'delegation', resumedBy(sessions.get(id), by, { isOpen: isOpen(task) }), (tx) => ledger.put(tx, next))
-      const known = alive.get(id)?.ref
-      if (known === undefined || known.getSnapshot().status !== 'active') begin(next, 'queued')
-      else if (known.getSnapshot().hasTag('owing')) {
-        ledger.commit('process', (tx) => ledger.put(tx, { ...next, status: 'queued' }))
-        known.send({ type: 'resume.requested' })
-      } else if (isWorking(task)) await submitPrompts({ host, ledger }, id)
-      return next
-    },
+    start: (task, signal) => start(delegated, task, signal),
+    resume: (task, prompt, by) => resume(delegated, task, prompt, by),
     async ended(taskId) {
-      const ref = alive.get(taskId)?.ref
-      if (ref !== undefined) await endOf(ref)
+      await actors.until(taskId)
       const task = ledger.get(taskId)
       if (task === undefined || isOpen(task)) throw new SvcError('lifecycle.closed', 'The task was not finished.')
       return task
     },
-    stop,
+    stop: (tasks) => stop(delegated, tasks),
     stopAll(sessionId) {
-      stops.set(sessionId, ids.next('msg'))
-      return stop(below(sessionId))
+      stops.set(sessionId, effects.ids.next('msg'))
+      return stop(delegated, below(ledger, sessionId))
     },
     tasksOf: (sessionId) =>
-      below(sessionId)
+      below(ledger, sessionId)
         .toSorted((a, b) => b.updated - a.updated || b.created - a.created)
         .slice(0, LIMITS.subagents.listed),
     find(sessionId, taskId) {
       const task = ledger.get(taskId)
-      return task !== undefined && taskId !== sessionId && ancestors(taskId).includes(sessionId) ? task : undefined
+      return task !== undefined && taskId !== sessionId && ancestors({ sessions }, taskId).includes(sessionId) ? task : undefined
     },
     gone(sessionId) {
       const theirs = [ledger.get(sessionId), ...ledger.of(sessionId)].filter((task) => task !== undefined)
       if (theirs.length === 0) return
       ledger.commit('process', (tx) => theirs.forEach(({ id }) => ledger.delete(tx, id)))
-      for (const { id } of theirs) alive.get(id)?.ref.send({ type: 'session.gone' })
+      for (const { id } of theirs) actors.send(id, { type: 'session.gone' })
     },
     async end() {
       stopping.removeEventListener('abort', park)
-      const refs = [...alive.values()].map(({ ref }) => endOf(ref))
+      const ended = [...actors.keys()].map((taskId) => actors.until(taskId))
       park()
-      await Promise.all(refs)
+      await Promise.all(ended)
     },
   }
+}
+
+function hold({ host, holds }: Delegated, { id, parentId, created }: Task): void {
+  if (!holds.has(id)) holds.set(id, { parentId, release: host.sessions.begin(parentId, { kind: 'task', id, startedAt: created }) })
+}
+
+/** I1 */
+function begin(delegated: Delegated, task: Task, from: TaskInput['from']): void {
+  const { logic, actors } = delegated
+  hold(delegated, task)
+  const input = { taskId: task.id, from, ok: task.report?.ok === true }
+  actors.start(task.id, (system) => createActor(logic, { id: `task:${task.id}`, input, ...system }))
+}
+
+/** All that go on are held before the first does. */
+function recover(delegated: Delegated): void {
+  const { host, ledger } = delegated
+  const { sessions, effects } = host
+  const left = ledger.open().filter((task) => {
+    const isWhole = sessions.get(task.id) !== undefined && sessions.get(task.parentId) !== undefined
+    if (isWhole && !task.isForeground) {
+      hold(delegated, task)
+      return true
+    }
+    if (isWhole) sessions.clearQueue(task.id, 'all') // I3
+    ledger.commit('process', (tx) => {
+      if (isWhole) ledger.put(tx, { ...task, status: 'stopped', prompts: [], updated: effects.clock.now() })
+      else ledger.delete(tx, task.id)
+    })
+    return false
+  })
+  for (const task of left)
+    begin(delegated, task, task.prompts.length > 0 ? 'queued' : task.status === 'reporting' ? 'reporting' : 'running')
+}
+
+function refuseOver({ over }: Delegated): void {
+  if (over.aborted) throw new SvcError('lifecycle.closed', 'The service is stopping.')
+}
+
+/** I4: answers that were begun later have a later id. */
+function refuseStopped({ host, stops }: Delegated, parentId: string, messageId: string): void {
+  if (ancestors(host, parentId).some((id) => (stops.get(id) ?? '') > messageId))
+    throw new SvcError('resource.conflict', 'The task was stopped before it began.')
+}
+
+async function start(delegated: Delegated, given: NewTask, signal: AbortSignal): Promise<Task> {
+  const { host, ledger, over } = delegated
+  const { parent, messageId, prompt, request, extra, ...about } = given
+  const { clock, ids } = host.effects
+  refuseOver(delegated)
+  refuseTooMany(delegated, parent.id, delegated.starting)
+  delegated.starting++
+  let task: Task | undefined
+  try {
+    await host.sessions.create(parent.directory, { ...request, parentId: parent.id }, extra, (tx, { id }) => {
+      signal.throwIfAborted()
+      refuseStopped(delegated, parent.id, messageId)
+      const now = clock.now()
+      const prompts = [{ messageId: ids.next('msg'), text: prompt }]
+      task = { ...about, id, parentId: parent.id, status: 'queued', prompts, reports: [], created: now, updated: now }
+      ledger.put(tx, task) // I2
+    })
+  } finally {
+    delegated.starting--
+  }
+  if (task === undefined) throw new SvcError('server.internal')
+  if (!over.aborted) begin(delegated, task, 'queued')
+  return task
+}
+
+async function resume(delegated: Delegated, { id }: Task, text: string, by: Resumer): Promise<Task> {
+  const { host, ledger, actors } = delegated
+  const { sessions, effects } = host
+  refuseOver(delegated)
+  const task = ledger.get(id)
+  if (task === undefined) throw new SvcError('resource.not_found', `There is no task "${id}".`)
+  if (!isOpen(task)) refuseTooMany(delegated, task.parentId, delegated.starting)
+  const next: Task = {
+    ...task,
+    status: isOpen(task) ? task.status : 'queued',
+    isForeground: isOpen(task) && task.isForeground,
+    prompts: [...task.prompts, { messageId: effects.ids.next('msg'), text }],
+    updated: effects.clock.now(),
+  }
+  sessions.note(id, 'delegation', resumedBy(sessions.get(id), by, { isOpen: isOpen(task) }), (tx) => ledger.put(tx, next))
+  const known = actors.get(id)
+  if (known === undefined || !isActive(known)) begin(delegated, next, 'queued')
+  else if (known.getSnapshot().hasTag('owing')) {
+    ledger.commit('process', (tx) => ledger.put(tx, { ...next, status: 'queued' }))
+    known.send({ type: 'resume.requested' })
+  } else if (isWorking(task)) await submitPrompts({ host, ledger }, id)
+  return next
+}
+
+async function stop({ ledger, actors, cleared }: Delegated, tasks: readonly Task[]): ReturnType<Delegation['stop']> {
+  const open = tasks.filter((task) => isOpen(task) && actors.get(task.id) !== undefined).map(({ id }) => id)
+  const nested = open.flatMap((id) => below(ledger, id).filter(isOpen))
+  const ended = open.map((id) => actors.until(id))
+  for (const id of open) actors.send(id, { type: 'stop.requested' })
+  await Promise.all(ended)
+  const all = [...new Set([...open, ...nested.map(({ id }) => id)])]
+  const stopped = all.filter((id) => ledger.get(id)?.status === 'stopped')
+  const clearedPrompts = all.reduce((sum, id) => sum + (cleared.get(id) ?? 0), 0)
+  for (const id of all) cleared.delete(id)
+  return { stopped, clearedPrompts }
 }

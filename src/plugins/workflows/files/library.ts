@@ -7,16 +7,15 @@
  *    are; ten thousand files cost nothing otherwise.
  * I3 A look that fails changes nothing, and is repeated.
  */
-import { createAlarm } from '../../../kernel/alarm.js'
+import { type Alarm, createAlarm } from '../../../kernel/alarm.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { beginWork } from '../../../kernel/work.js'
 import type { Effects } from '../../../ports/effects.js'
 import { changedIds } from './catalog.js'
 import { type Context, type PlaceOptions, type Root, rootsOf } from './places.js'
 import { type Dirty, type RootWatch, watchRoot } from './root-watch.js'
+import { lookAtSources, marksOf } from './looked.js'
 import type { SourceCache } from './source-cache.js'
-import { statOf } from './scan.js'
-import { type Budget, readAgain, readSources, type Source, type SourceDeps, type Sources } from './sources.js'
+import type { Budget, Sources } from './sources.js'
 import { takeTurns } from '../turns.js'
 
 export interface Library {
@@ -66,175 +65,28 @@ interface Followed {
 
 const FRESH = 100
 
-export function createLibrary({ effects, places, cache, onChanged }: LibraryDeps): Library {
-  const { clock, log } = effects
-  const budget: Budget = { used: 0 }
-  const shelves = new Map<string, Shelf>()
+/** Every root that is looked at, and the contexts that use it. */
+interface Shelves {
+  readonly deps: LibraryDeps
+  readonly budget: Budget
+  readonly shelves: Map<string, Shelf>
+  readonly followed: Map<string, Followed>
+  readonly relook: Alarm
+  relooks: number
+}
+
+export function createLibrary(deps: LibraryDeps): Library {
   const followed = new Map<string, Followed>()
-  let relooks = 0
-  const relook = createAlarm(clock, () => void lookAtAll())
+  const relook = createAlarm(deps.effects.clock, () => void lookAtAll(library))
   relook.set(LIMITS.workflows.relook)
-
-  function shelfOf(root: Root): Shelf {
-    const key = `${root.path}\0${root.within ?? ''}\0${root.owner ?? ''}`
-    const known = shelves.get(key)
-    if (known !== undefined) return known
-    const watch = watchRoot(root.path, {
-      effects,
-      look: async (dirty) => {
-        await lookAt(shelf, dirty)
-        announce(shelf)
-      },
-      onAppeared: () => void Promise.all([...shelf.users].map((user) => plan(user))),
-    })
-    const sources: Sources = { root, files: new Map(), problems: [], folders: [], isFresh: false }
-    const shelf: Shelf = { root, users: new Set(), watch, sources, pending: new Set(), turn: Promise.resolve(), isLoaded: false, marks: '' }
-    shelves.set(key, shelf)
-    return shelf
-  }
-
-  function leave(shelf: Shelf, user: string): void {
-    shelf.users.delete(user)
-    if (shelf.users.size > 0) return
-    for (const [key, other] of shelves) if (other === shelf) shelves.delete(key)
-    shelf.watch.stop()
-    shelf.turn = shelf.turn.then(() => {
-      for (const { size } of shelf.sources.files.values()) budget.used -= size
-    })
-  }
-
-  /** Finds the roots of a context again: repositories and directories come and go. */
-  async function plan(contextRoot: string): Promise<void> {
-    const entry = followed.get(contextRoot)
-    if (entry === undefined) return
-    const roots = await rootsOf(effects, entry.context, places)
-    if (relook.isOver || followed.get(contextRoot) !== entry) return
-    const before = entry.shelves
-    entry.shelves = roots.map(shelfOf)
-    for (const shelf of entry.shelves) shelf.users.add(contextRoot)
-    const gone = before.filter((shelf) => !entry.shelves.includes(shelf))
-    const added = entry.shelves.filter((shelf) => !before.includes(shelf))
-    for (const shelf of gone) leave(shelf, contextRoot)
-    for (const shelf of added) await lookAt(shelf, 'all')
-    if (before.length === 0) return
-    const ids = [...gone, ...added].flatMap(({ sources }) => [...changedIds(undefined, sources)])
-    if (ids.length > 0) onChanged(entry.context, new Set(ids))
-  }
-
-  /** Never rejects. */
-  function lookAt(shelf: Shelf, dirty: Dirty): Promise<void> {
-    shelf.turn = shelf.turn.then(async () => {
-      if (relook.isOver || shelf.users.size === 0) return
-      try {
-        await lookNow(shelf, dirty)
-      } catch (error) {
-        log.warn('workflow files could not be looked at', { directory: shelf.root.path, cause: String(error) })
-        shelf.watch.later(LIMITS.workflows.claimRetry) // I3
-      }
-    })
-    return shelf.turn
-  }
-
-  async function lookNow(shelf: Shelf, dirty: Dirty): Promise<void> {
-    const { root } = shelf
-    if (!shelf.isLoaded) {
-      shelf.sources = { ...shelf.sources, files: load(root) }
-      shelf.isLoaded = true
-    }
-    const before = shelf.sources
-    const { used } = budget
-    const trial: Budget = { used }
-    const deps: SourceDeps = { effects, budget: trial, work: beginWork(LIMITS.workflows.lookWork) }
-    const known = dirty === 'all' ? undefined : [...dirty].map((path) => before.files.get(path))
-    const after =
-      known === undefined || known.includes(undefined) ? await readSources(deps, root, before.files) : await readSome(deps, before, known)
-    budget.used += trial.used - used
-    if (after.files !== before.files) await keep(root, before.files, after.files)
-    shelf.sources = after
-    for (const id of changedIds(before, after)) shelf.pending.add(id)
-    shelf.marks = await marksOf(after.folders)
-    await shelf.watch.cover(after.folders)
-    if (after.isFresh) shelf.watch.later(FRESH)
-  }
-
-  /** What is not kept is read again by the next process. */
-  async function keep({ path }: Root, before: Sources['files'], after: Sources['files']): Promise<void> {
-    try {
-      await cache.save(path, before, after)
-    } catch (error) {
-      log.warn('what was read of workflow files could not be kept for the next start', { directory: path, cause: String(error) })
-    }
-  }
-
-  /** What the last process knew; it holds for files whose identity is the same. */
-  function load(root: Root): ReadonlyMap<string, Source> {
-    const files = cache.load(root.path)
-    for (const { size } of files.values()) budget.used += size
-    return files
-  }
-
-  async function readSome(deps: SourceDeps, before: Sources, known: readonly (Source | undefined)[]): Promise<Sources> {
-    const files = new Map(before.files)
-    let isFresh = false
-    let hasChanged = false
-    for (const source of known) {
-      if (source === undefined) continue
-      const again = await readAgain(deps, source)
-      isFresh ||= again.isFresh
-      if (again.source === source) continue
-      hasChanged = true
-      if (again.source === undefined) files.delete(source.path)
-      else files.set(source.path, again.source)
-    }
-    return hasChanged ? { ...before, files, isFresh } : { ...before, isFresh }
-  }
-
-  function announce(shelf: Shelf): void {
-    if (relook.isOver || shelf.pending.size === 0) return
-    const ids = new Set(shelf.pending)
-    shelf.pending.clear()
-    for (const user of shelf.users) {
-      const entry = followed.get(user)
-      if (entry !== undefined) onChanged(entry.context, ids)
-    }
-  }
-
-  async function marksOf(folders: readonly string[]): Promise<string> {
-    const stats = await Promise.all(folders.map((folder) => statOf(effects.files, folder)))
-    return stats.map((stat) => stat?.identity ?? '').join(' ')
-  }
-
-  /** I2. */
-  async function lookAtAll(): Promise<void> {
-    const turn = takeTurns()
-    const isWhole = ++relooks % LIMITS.workflows.relookAll === 0
-    for (const root of followed.keys()) {
-      await turn()
-      await plan(root)
-    }
-    for (const shelf of shelves.values()) {
-      await turn()
-      if (!isWhole && (await marksOf(shelf.sources.folders)) === shelf.marks) continue
-      await lookAt(shelf, 'all')
-      announce(shelf)
-    }
-    relook.set(LIMITS.workflows.relook)
-  }
-
+  const library: Shelves = { deps, budget: { used: 0 }, shelves: new Map(), followed, relook, relooks: 0 }
   return {
-    async follow(context) {
-      const known = followed.get(context.root)
-      if (known !== undefined) return known.ready
-      const entry: Followed = { context, shelves: [], ready: Promise.resolve() }
-      followed.set(context.root, entry)
-      entry.ready = plan(context.root)
-      return entry.ready
-    },
+    follow: (context) => follow(library, context),
     followed: async (root) => followed.get(root)?.ready,
     unfollow(root) {
       const entry = followed.get(root)
       followed.delete(root)
-      for (const shelf of entry?.shelves ?? []) leave(shelf, root)
+      for (const shelf of entry?.shelves ?? []) leave(library, shelf, root)
     },
     context: (root) => followed.get(root)?.context,
     *contexts() {
@@ -244,7 +96,7 @@ export function createLibrary({ effects, places, cache, onChanged }: LibraryDeps
     async look(root) {
       const entry = followed.get(root)
       if (entry === undefined) return
-      await Promise.all(entry.shelves.map((shelf) => lookAt(shelf, 'all')))
+      await Promise.all(entry.shelves.map((shelf) => lookAt(library, shelf, 'all')))
       for (const shelf of entry.shelves) if (shelf.pending.size > 0) shelf.watch.touch([]) // I1
     },
     suspect(root, path, id) {
@@ -256,7 +108,126 @@ export function createLibrary({ effects, places, cache, onChanged }: LibraryDeps
     },
     stop() {
       relook.end()
-      for (const shelf of shelves.values()) shelf.watch.stop()
+      for (const shelf of library.shelves.values()) shelf.watch.stop()
     },
   }
+}
+
+async function follow(library: Shelves, context: Context): Promise<void> {
+  const known = library.followed.get(context.root)
+  if (known !== undefined) return known.ready
+  const entry: Followed = { context, shelves: [], ready: Promise.resolve() }
+  library.followed.set(context.root, entry)
+  entry.ready = plan(library, context.root)
+  return entry.ready
+}
+
+function shelfOf(library: Shelves, root: Root): Shelf {
+  const key = `${root.path}\0${root.within ?? ''}\0${root.owner ?? ''}`
+  const known = library.shelves.get(key)
+  if (known !== undefined) return known
+  const watch = watchRoot(root.path, {
+    effects: library.deps.effects,
+    look: async (dirty) => {
+      await lookAt(library, shelf, dirty)
+      announce(library, shelf)
+    },
+    onAppeared: () => void Promise.all([...shelf.users].map((user) => plan(library, user))),
+  })
+  const sources: Sources = { root, files: new Map(), problems: [], folders: [], isFresh: false }
+  const shelf: Shelf = { root, users: new Set(), watch, sources, pending: new Set(), turn: Promise.resolve(), isLoaded: false, marks: '' }
+  library.shelves.set(key, shelf)
+  return shelf
+}
+
+function leave({ shelves, budget }: Shelves, shelf: Shelf, user: string): void {
+  shelf.users.delete(user)
+  if (shelf.users.size > 0) return
+  for (const [key, other] of shelves) if (other === shelf) shelves.delete(key)
+  shelf.watch.stop()
+  shelf.turn = shelf.turn.then(() => {
+    for (const { size } of shelf.sources.files.values()) budget.used -= size
+  })
+}
+
+/** Finds the roots of a context again: repositories and directories come and go. */
+async function plan(library: Shelves, contextRoot: string): Promise<void> {
+  const { deps, followed, relook } = library
+  const entry = followed.get(contextRoot)
+  if (entry === undefined) return
+  const roots = await rootsOf(deps.effects, entry.context, deps.places)
+  if (relook.isOver || followed.get(contextRoot) !== entry) return
+  const before = entry.shelves
+  entry.shelves = roots.map((root) => shelfOf(library, root))
+  for (const shelf of entry.shelves) shelf.users.add(contextRoot)
+  const gone = before.filter((shelf) => !entry.shelves.includes(shelf))
+  const added = entry.shelves.filter((shelf) => !before.includes(shelf))
+  for (const shelf of gone) leave(library, shelf, contextRoot)
+  for (const shelf of added) await lookAt(library, shelf, 'all')
+  if (before.length === 0) return
+  const ids = [...gone, ...added].flatMap(({ sources }) => [...changedIds(undefined, sources)])
+  if (ids.length > 0) deps.onChanged(entry.context, new Set(ids))
+}
+
+/** Never rejects. */
+function lookAt(library: Shelves, shelf: Shelf, dirty: Dirty): Promise<void> {
+  shelf.turn = shelf.turn.then(async () => {
+    if (library.relook.isOver || shelf.users.size === 0) return
+    try {
+      await lookNow(library, shelf, dirty)
+    } catch (error) {
+      library.deps.effects.log.warn('workflow files could not be looked at', { directory: shelf.root.path, cause: String(error) })
+      shelf.watch.later(LIMITS.workflows.claimRetry) // I3
+    }
+  })
+  return shelf.turn
+}
+
+async function lookNow({ deps, budget }: Shelves, shelf: Shelf, dirty: Dirty): Promise<void> {
+  if (!shelf.isLoaded) {
+    shelf.sources = { ...shelf.sources, files: load(deps.cache, budget, shelf.root) }
+    shelf.isLoaded = true
+  }
+  const before = shelf.sources
+  const after = await lookAtSources({ ...deps, budget }, before, dirty)
+  shelf.sources = after
+  for (const id of changedIds(before, after)) shelf.pending.add(id)
+  shelf.marks = await marksOf(deps.effects.files, after.folders)
+  await shelf.watch.cover(after.folders)
+  if (after.isFresh) shelf.watch.later(FRESH)
+}
+
+/** What the last process knew; it holds for files whose identity is the same. */
+function load(cache: SourceCache, budget: Budget, root: Root): Sources['files'] {
+  const files = cache.load(root.path)
+  for (const { size } of files.values()) budget.used += size
+  return files
+}
+
+function announce({ deps, followed, relook }: Shelves, shelf: Shelf): void {
+  if (relook.isOver || shelf.pending.size === 0) return
+  const ids = new Set(shelf.pending)
+  shelf.pending.clear()
+  for (const user of shelf.users) {
+    const entry = followed.get(user)
+    if (entry !== undefined) deps.onChanged(entry.context, ids)
+  }
+}
+
+/** I2. */
+async function lookAtAll(library: Shelves): Promise<void> {
+  const { deps, shelves, followed, relook } = library
+  const turn = takeTurns()
+  const isWhole = ++library.relooks % LIMITS.workflows.relookAll === 0
+  for (const root of followed.keys()) {
+    await turn()
+    await plan(library, root)
+  }
+  for (const shelf of shelves.values()) {
+    await turn()
+    if (!isWhole && (await marksOf(deps.effects.files, shelf.sources.folders)) === shelf.marks) continue
+    await lookAt(library, shelf, 'all')
+    announce(library, shelf)
+  }
+  relook.set(LIMITS.workflows.relook)
 }

@@ -86,8 +86,8 @@ const REASONS = {
     'the first interruption of a command, of which the second ends the process',
   'src/cli/commands/auth/auth-login.ts AbortController ended': CALL,
   'src/cli/commands/chat/chat.ts AbortController left': 'the command ends with its input; what it waits for is cut off',
-  'src/cli/commands/chat/chat.ts AbortController ended': CALL,
-  'src/cli/commands/chat/chat.ts AbortController run': CALL,
+  'src/cli/commands/chat/chat-turns.ts AbortController ended': CALL,
+  'src/cli/commands/chat/chat-turns.ts AbortController run': CALL,
   'src/cli/commands/session/session-release.ts AbortController ended': CALL,
   'src/cli/commands/run/prompt-input.ts AbortController given': CALL,
   'src/plugins/subagents/delegation.ts AbortController over':

@@ -38,6 +38,20 @@ export function say(element: HTMLElement, text: string): void {
   element.textContent = shownText(text)
 }
 
+/** The element of the page that a selector leads to. */
+export function query(selector: string): HTMLElement {
+  const element = document.querySelector(selector)
+  if (!(element instanceof HTMLElement)) throw new Error(`the page has no ${selector}`)
+  return element
+}
+
+/** The field of the page with this id. */
+export function field(id: string): HTMLInputElement {
+  const element = byId(id)
+  if (!(element instanceof HTMLInputElement)) throw new Error(`#${id} is no field`)
+  return element
+}
+
 /** A button that does one thing. */
 export function button(label: string, title: string, act: () => void): HTMLButtonElement {
   const element = h('button', { type: 'button', title }, label)

@@ -51,177 +51,215 @@ export interface Conductor {
 
 const { load, watchdogGrace, queue: most, heapBytes } = LIMITS.lua
 
+interface Running {
+  readonly call: Call
+  readonly cancelled: boolean
+  disarm(): void
+}
+
+/** One script: its calls, and how far it has come. */
+interface Conducting {
+  readonly deps: ConductorDeps
+  queue: Call[]
+  /** Characters of what waits. */
+  queued: number
+  running: Running | undefined
+  /** The request whose answer the script waits for. */
+  asked: number | undefined
+  ready: boolean
+  state: 'new' | 'loaded' | 'left'
+  owner: string
+}
+
 export function createConductor(deps: ConductorDeps): Conductor {
-  const { pluginId, callback, streams, pacer, write, post, stop, after, flowing, leave } = deps
-  let queue: Call[] = []
-  let queued = 0
-  let running: { readonly call: Call; readonly cancelled: boolean; disarm(): void } | undefined
-  let asked: number | undefined
-  let ready = false
-  let state: 'new' | 'loaded' | 'left' = 'new'
-  let owner = '{}'
-
-  function reply({ id }: Call, result: CallResult): void {
-    if (id === undefined) return
-    const frame = result.type === 'error' ? errorFrame(id, result.error) : resultFrame(id, result.type === 'result' ? result.json : '{}')
-    write(fitsFrame(frame) ? frame : errorFrame(id, `the result takes more than the ${LIMITS.plugins.frameBytes} bytes of a frame`))
+  const conducting: Conducting = {
+    deps,
+    queue: [],
+    queued: 0,
+    running: undefined,
+    asked: undefined,
+    ready: false,
+    state: 'new',
+    owner: '{}',
   }
-
-  function refuse(call: Call, error: string): void {
-    reply(call, { type: 'error', error })
-    if (call.method === 'route.websocket.message') streams.send(streamOf(call), { type: 'error', error }, true)
-  }
-
-  function end(reason?: string): void {
-    if (state === 'left') return
-    state = 'left'
-    running?.disarm()
-    running = undefined
-    queue = []
-    leave(reason)
-  }
-
-  /** Tells the running call to stop, and ends the process when it does not. */
-  function halt(why: Stop, sentence: string): void {
-    if (running === undefined) return
-    const { call } = running
-    running.disarm()
-    stop(why)
-    const disarm = after(watchdogGrace, () => {
-      const error = `${sentence} and could not be stopped`
-      refuse(call, error)
-      end(error)
-    })
-    running = { call, disarm, cancelled: why === STOP.cancelled }
-  }
-
-  function proceed(): void {
-    while (ready && running === undefined && state !== 'left' && flowing() && pacer.waiting <= LIMITS.plugins.streamBytes) {
-      const call = queue.shift()
-      if (call === undefined) return
-      queued -= call.line.length
-      const objection = objectionTo(call)
-      if (objection !== undefined) refuse(call, objection)
-      else start(call)
-    }
-  }
-
-  function objectionTo({ method, params }: Call): string | undefined {
-    if (method === 'initialize') {
-      if (state !== 'new') return 'the plugin is already initialized'
-      if (params['protocol'] !== PROTOCOL) return `the protocol must be ${PROTOCOL}`
-      return params['pluginId'] === pluginId ? undefined : `the package is ${pluginId}, not the plugin that is asked for`
-    }
-    if (methodOf(method) === undefined) return `unknown method "${method}"`
-    if (state === 'new') return 'the plugin is not initialized'
-    return method === 'route.websocket.message' && streams.routeOf(String(params['streamId'])) === undefined ? 'unknown stream' : undefined
-  }
-
-  function start(call: Call): void {
-    const first = call.method === 'initialize'
-    if (first) {
-      state = 'loaded'
-      owner = ownerOf(call.params)
-    }
-    const budget = first ? load : callback
-    stop(STOP.none)
-    running = {
-      call,
-      cancelled: false,
-      disarm: after(budget, () => halt(STOP.outOfTime, `the ${first ? 'entrypoint' : 'callback'} took longer than ${budget} ms`)),
-    }
-    const routeId = call.method === 'route.websocket.message' ? streams.routeOf(streamOf(call)) : undefined
-    post({ line: call.line, ...(routeId === undefined ? {} : { routeId }) })
-  }
-
-  function finish(call: Call, result: CallResult): void {
-    reply(call, result)
-    const { method, params } = call
-    if (method === 'route.websocket.message') {
-      const closes = fieldsOf(params['message'])['kind'] === 'close'
-      return streams.send(streamOf(call), result, closes)
-    }
-    if (result.type !== 'items' || methodOf(method)?.streams === undefined) return
-    const routeId = method === 'route.websocket.open' ? String(params['routeId']) : undefined
-    streams.open({ streamId: streamOf(call), requestId: Number(params['requestId'] ?? params['request_id']) }, routeId, result)
-  }
-
-  /** Takes calls out of the queue, with an error to each. */
-  function cancelQueued(isMeant: (call: Call) => boolean): void {
-    const meant = queue.filter(isMeant)
-    queue = queue.filter((call) => !isMeant(call))
-    for (const call of meant) {
-      queued -= call.line.length
-      refuse(call, 'callback cancelled')
-    }
-  }
-
-  function cancel(isMeant: (call: Call) => boolean): void {
-    cancelQueued(isMeant)
-    if (running !== undefined && isMeant(running.call)) halt(STOP.cancelled, 'the callback was cancelled')
-  }
-
-  function admit(call: Call): void {
-    const size = call.line.length
-    if (queue.length >= most || queued + size > heapBytes) return refuse(call, `more than ${most} calls are waiting for the script`)
-    queue.push(call)
-    queued += size
-    proceed()
-  }
-
-  function take(call: Call): void {
-    const { method, params, id } = call
-    switch (method) {
-      case '$/cancel':
-        return cancel((other) => other.id !== undefined && other.id === params['id'])
-      case '$/cancelStream': {
-        const streamId = streamOf(call)
-        cancel((other) => methodOf(other.method)?.streams !== undefined && streamOf(other) === streamId)
-        return streams.forget(streamId)
-      }
-      case 'shutdown':
-        if (id !== undefined) write(resultFrame(id, '{}'))
-        stop(STOP.cancelled)
-        return end()
-      default:
-        return admit(call)
-    }
-  }
-
   return {
-    receive(line) {
-      const frame = state === 'left' ? undefined : parseFrame(line)
-      if (frame === undefined) return
-      if (frame.type === 'call') return take(frame)
-      if (frame.id !== asked) return
-      asked = undefined
-      deps.answer({ id: frame.id, line: frame.line })
-    },
+    receive: (line) => receive(conducting, line),
     ready() {
-      ready = true
-      proceed()
+      conducting.ready = true
+      proceed(conducting)
     },
     asked(id) {
-      asked = id
+      conducting.asked = id
     },
-    done(result, fatal) {
-      if (running === undefined) return
-      const { call, cancelled, disarm } = running
-      disarm()
-      running = undefined
-      asked = undefined
-      // It may have ended just before it was told to.
-      finish(call, cancelled && result.type === 'items' ? { type: 'error', error: 'callback cancelled' } : result)
-      if (fatal !== undefined) return end(fatal)
-      if (call.method === 'initialize' && result.type === 'error') return end(`the entrypoint failed: ${result.error}`)
-      proceed()
-    },
+    done: (result, fatal) => done(conducting, result, fatal),
     broken(reason) {
-      if (running !== undefined) refuse(running.call, reason)
-      end(reason)
+      if (conducting.running !== undefined) refuse(deps, conducting.running.call, reason)
+      end(conducting, reason)
     },
-    proceed,
-    owner: () => owner,
+    proceed: () => proceed(conducting),
+    owner: () => conducting.owner,
+  }
+}
+
+function receive(conducting: Conducting, line: string): void {
+  const frame = conducting.state === 'left' ? undefined : parseFrame(line)
+  if (frame === undefined) return
+  if (frame.type === 'call') return take(conducting, frame)
+  if (frame.id !== conducting.asked) return
+  conducting.asked = undefined
+  conducting.deps.answer({ id: frame.id, line: frame.line })
+}
+
+function done(conducting: Conducting, result: CallResult, fatal: string | undefined): void {
+  if (conducting.running === undefined) return
+  const { call, cancelled, disarm } = conducting.running
+  disarm()
+  conducting.running = undefined
+  conducting.asked = undefined
+  // It may have ended just before it was told to.
+  finish(conducting.deps, call, cancelled && result.type === 'items' ? { type: 'error', error: 'callback cancelled' } : result)
+  if (fatal !== undefined) return end(conducting, fatal)
+  if (call.method === 'initialize' && result.type === 'error') return end(conducting, `the entrypoint failed: ${result.error}`)
+  proceed(conducting)
+}
+
+function reply({ write }: ConductorDeps, { id }: Call, result: CallResult): void {
+  if (id === undefined) return
+  const frame = result.type === 'error' ? errorFrame(id, result.error) : resultFrame(id, result.type === 'result' ? result.json : '{}')
+  write(fitsFrame(frame) ? frame : errorFrame(id, `the result takes more than the ${LIMITS.plugins.frameBytes} bytes of a frame`))
+}
+
+function refuse(deps: ConductorDeps, call: Call, error: string): void {
+  reply(deps, call, { type: 'error', error })
+  if (call.method === 'route.websocket.message') deps.streams.send(streamOf(call), { type: 'error', error }, true)
+}
+
+function end(conducting: Conducting, reason?: string): void {
+  if (conducting.state === 'left') return
+  conducting.state = 'left'
+  conducting.running?.disarm()
+  conducting.running = undefined
+  conducting.queue = []
+  conducting.deps.leave(reason)
+}
+
+/** Tells the running call to stop, and ends the process when it does not. */
+function halt(conducting: Conducting, why: Stop, sentence: string): void {
+  const { deps, running } = conducting
+  if (running === undefined) return
+  const { call } = running
+  running.disarm()
+  deps.stop(why)
+  const disarm = deps.after(watchdogGrace, () => {
+    const error = `${sentence} and could not be stopped`
+    refuse(deps, call, error)
+    end(conducting, error)
+  })
+  conducting.running = { call, disarm, cancelled: why === STOP.cancelled }
+}
+
+function proceed(conducting: Conducting): void {
+  const { deps } = conducting
+  while (
+    conducting.ready &&
+    conducting.running === undefined &&
+    conducting.state !== 'left' &&
+    deps.flowing() &&
+    deps.pacer.waiting <= LIMITS.plugins.streamBytes
+  ) {
+    const call = conducting.queue.shift()
+    if (call === undefined) return
+    conducting.queued -= call.line.length
+    const objection = objectionTo(conducting, call)
+    if (objection !== undefined) refuse(deps, call, objection)
+    else start(conducting, call)
+  }
+}
+
+function objectionTo({ deps, state }: Conducting, { method, params }: Call): string | undefined {
+  const { pluginId, streams } = deps
+  if (method === 'initialize') {
+    if (state !== 'new') return 'the plugin is already initialized'
+    if (params['protocol'] !== PROTOCOL) return `the protocol must be ${PROTOCOL}`
+    return params['pluginId'] === pluginId ? undefined : `the package is ${pluginId}, not the plugin that is asked for`
+  }
+  if (methodOf(method) === undefined) return `unknown method "${method}"`
+  if (state === 'new') return 'the plugin is not initialized'
+  return method === 'route.websocket.message' && streams.routeOf(String(params['streamId'])) === undefined ? 'unknown stream' : undefined
+}
+
+function start(conducting: Conducting, call: Call): void {
+  const { callback, streams, post, stop, after } = conducting.deps
+  const first = call.method === 'initialize'
+  if (first) {
+    conducting.state = 'loaded'
+    conducting.owner = ownerOf(call.params)
+  }
+  const budget = first ? load : callback
+  stop(STOP.none)
+  conducting.running = {
+    call,
+    cancelled: false,
+    disarm: after(budget, () => halt(conducting, STOP.outOfTime, `the ${first ? 'entrypoint' : 'callback'} took longer than ${budget} ms`)),
+  }
+  const routeId = call.method === 'route.websocket.message' ? streams.routeOf(streamOf(call)) : undefined
+  post({ line: call.line, ...(routeId === undefined ? {} : { routeId }) })
+}
+
+function finish(deps: ConductorDeps, call: Call, result: CallResult): void {
+  const { streams } = deps
+  reply(deps, call, result)
+  const { method, params } = call
+  if (method === 'route.websocket.message') {
+    const closes = fieldsOf(params['message'])['kind'] === 'close'
+    return streams.send(streamOf(call), result, closes)
+  }
+  if (result.type !== 'items' || methodOf(method)?.streams === undefined) return
+  const routeId = method === 'route.websocket.open' ? String(params['routeId']) : undefined
+  streams.open({ streamId: streamOf(call), requestId: Number(params['requestId'] ?? params['request_id']) }, routeId, result)
+}
+
+/** Takes calls out of the queue, with an error to each. */
+function cancelQueued(conducting: Conducting, isMeant: (call: Call) => boolean): void {
+  const meant = conducting.queue.filter(isMeant)
+  conducting.queue = conducting.queue.filter((call) => !isMeant(call))
+  for (const call of meant) {
+    conducting.queued -= call.line.length
+    refuse(conducting.deps, call, 'callback cancelled')
+  }
+}
+
+function cancel(conducting: Conducting, isMeant: (call: Call) => boolean): void {
+  cancelQueued(conducting, isMeant)
+  if (conducting.running !== undefined && isMeant(conducting.running.call)) halt(conducting, STOP.cancelled, 'the callback was cancelled')
+}
+
+function admit(conducting: Conducting, call: Call): void {
+  const size = call.line.length
+  if (conducting.queue.length >= most || conducting.queued + size > heapBytes)
+    return refuse(conducting.deps, call, `more than ${most} calls are waiting for the script`)
+  conducting.queue.push(call)
+  conducting.queued += size
+  proceed(conducting)
+}
+
+function take(conducting: Conducting, call: Call): void {
+  const { streams, write, stop } = conducting.deps
+  const { method, params, id } = call
+  switch (method) {
+    case '$/cancel':
+      return cancel(conducting, (other) => other.id !== undefined && other.id === params['id'])
+    case '$/cancelStream': {
+      const streamId = streamOf(call)
+      cancel(conducting, (other) => methodOf(other.method)?.streams !== undefined && streamOf(other) === streamId)
+      return streams.forget(streamId)
+    }
+    case 'shutdown':
+      if (id !== undefined) write(resultFrame(id, '{}'))
+      stop(STOP.cancelled)
+      return end(conducting)
+    default:
+      return admit(conducting, call)
   }
 }
 

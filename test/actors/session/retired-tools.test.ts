@@ -3,10 +3,12 @@ import { expect, it } from 'vitest'
 import * as z from 'zod'
 import { defineTool, type ToolResult } from '../../../src/ports/plugin.js'
 import type { RegisteredHook, RegisteredTool, RegistryView } from '../../../src/ports/view.js'
+import { standingRules } from '../../../src/actors/session/run/ceilings.js'
 import { executeCall, refuseCall } from '../../../src/actors/session/run/executing.js'
 import { judgeCall } from '../../../src/actors/session/run/judging.js'
 import type { Rows, Sources } from '../../../src/actors/session/state/core.js'
 import type { OpenCall, RunScope } from '../../../src/actors/session/run/run-scope.js'
+import type { Session } from '../../../src/protocol/session/session.js'
 import { SvcError } from '../../../src/protocol/errors.js'
 import type { PermissionRule } from '../../../src/protocol/interaction/interaction.js'
 import { createFakeEffects } from '../../fakes/effects.js'
@@ -75,7 +77,9 @@ function setup(
   const input = { value: 'x' }
   const target = { agent: { record: { name: 'build' } }, model: { model: { capabilities: {} } } }
   const layers = { trusted: rules, untrusted: [] }
-  const world = { configuration, view, target, layers, bypass: false, project: { approvals: 'global:/project' } }
+  const session = { id: 'ses_1', directory: '/project', projectId: 'global' }
+  const standing = standingRules(core, session as Session)
+  const world = { configuration, standing, view, target, layers, bypass: false, project: { approvals: 'global:/project' } }
   const call = {
     callId: 'call_1',
     world,
@@ -90,7 +94,7 @@ function setup(
     asking: undefined,
   } as unknown as OpenCall
   const run = {
-    session: { id: 'ses_1', directory: '/project', projectId: 'global' },
+    session,
     prompt: {},
     recent: [],
   } as unknown as RunScope

@@ -113,7 +113,7 @@ test('a key, an adapter, a connection and a variable without effect are told: to
   expect(told).not.toContain('ODD_KEY')
 })
 
-test('a run takes what an editor writes at its next step, and who listens to the events is told', async () => {
+test('a run takes what an editor writes at its next step, a deny for the call that is asked about, and who listens to the events is told', async () => {
   const place = makePlace({ 'svc.json': '{}' })
   const call = (id: string) =>
     reply(toolCall({ id, name: 'bash', input: { command: `echo ${id}`, description: id } }), finish('tool_calls'))
@@ -127,15 +127,18 @@ test('a run takes what an editor writes at its next step, and who listens to the
     const { id } = await server.createSession()
     await server.prompt(id, { prompt: 'go' })
     const edits = [
-      () => (place.write('.svc/agents/build.md', 'Answer in verse.'), place.write('svc.json', '{')),
-      () => place.write('svc.json', '{"permission": {"bash": "deny"}, "username": "late"}'),
+      async () => (place.write('.svc/agents/build.md', 'Answer in verse.'), place.write('svc.json', '{')),
+      async (from: number) => {
+        place.write('svc.json', '{"permission": {"bash": "deny"}, "username": "late"}')
+        await stream.waitFor(({ type }) => type === 'config.updated', from)
+      },
     ]
     let asked = 0
     for (const edit of edits) {
       await stream.waitFor(({ type }) => type === 'permission.asked', asked)
       const at = stream.events.findIndex((event, index) => index >= asked && event.type === 'permission.asked')
       asked = at + 1
-      edit()
+      await edit(stream.events.length)
       const [request] = await server.get<{ id: string }[]>('/v2/interactions/permissions')
       await server.call('POST', `/v2/interactions/permissions/${request?.id ?? ''}/reply`, { reply: 'once' })
     }
@@ -145,7 +148,7 @@ test('a run takes what an editor writes at its next step, and who listens to the
     const tools = (await server.messages(id)).flatMap(({ parts }) =>
       parts.flatMap((part) => (part.type === 'tool' ? [part.state.status] : [])),
     )
-    expect(tools).toEqual(['completed', 'completed', 'error'])
+    expect(tools).toEqual(['completed', 'error', 'error'])
     expect(stream.events).toContainEqual(expect.objectContaining({ type: 'config.updated', data: { directory: place.repo } }))
 
     const from = stream.events.length

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 // Brings its binaries: nothing has to be compiled for it.
 import { spawn } from '@lydell/node-pty'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { lacking } from '../../fakes/machine.js'
 import type { ChildPipe } from '../../../src/ports/effects.js'
 import { createNodeEffects } from '../../../src/platform/node/node-effects.js'
 import { bubblewrapArgs, createSandbox, sandboxPolicy } from '../../../src/actors/plugin/entry/sandbox.js'
@@ -146,6 +147,8 @@ describe('where there is no sandbox', () => {
   })
 })
 
+const NO_PERL = lacking('perl')
+
 describe('a real sandbox, where this machine has one', () => {
   const effects = createNodeEffects({ logWrite: () => undefined })
   const sandbox = createSandbox(effects)
@@ -193,7 +196,7 @@ describe('a real sandbox, where this machine has one', () => {
     expect(seen).toMatchObject(works ? { reads: true, cwd, ...inside } : { reads: true, cwd, secret: true })
   })
 
-  it('keeps a program from typing into the terminal that the server runs in', async () => {
+  it.skipIf(NO_PERL !== '')(`keeps a program from typing into the terminal that the server runs in${NO_PERL}`, async () => {
     const type = ['-e', 'print ioctl(STDIN, 0x5412, my $key = "x") ? "typed\\n" : "refused\\n"']
     const wrapped = await sandbox.wrap('auto', { program: PERL, args: type, cwd, network: false })
     if ('unavailable' in wrapped) throw new Error(wrapped.unavailable)

@@ -23,6 +23,18 @@ describe('the source tree', () => {
     expect(deserted(sources())).toEqual([])
   })
 
+  test('is made of small functions: none has more than 150 lines, few have more than 100', () => {
+    const lengths = sources().flatMap(({ path, text }) =>
+      [...text.matchAll(/^(?:export )?(?:default )?(?:async )?function\*? (\w+)[^]*?\n\}$/gm)].map(([body, name = '']) => ({
+        name: `${path} ${name}`,
+        lines: body.split('\n').length - 1, // without its end
+      })),
+    )
+    expect(lengths.length).toBeGreaterThan(3000)
+    expect(lengths.filter(({ lines }) => lines > 150)).toEqual([])
+    expect(lengths.filter(({ lines }) => lines > 100).length).toBeLessThanOrEqual(34)
+  })
+
   test('is made of small files: half of them at most 100 lines, nine in ten at most 250', () => {
     const lengths = sources()
       .map(({ text }) => text.trimEnd().split('\n').length)

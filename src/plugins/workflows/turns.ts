@@ -1,4 +1,5 @@
 /** Sharing the event loop during long work. */
+import { nextTurn } from '../../kernel/pause.js'
 
 const AT_ONCE = 16
 
@@ -8,14 +9,4 @@ export function takeTurns(): () => Promise<void> {
   return async () => {
     if (++done % AT_ONCE === 0) await nextTurn()
   }
-}
-
-export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => void setImmediate(resolve))
-}
-
-/** The function to call before each larger piece of work: whoever calls goes on alone, one in a turn of the event loop. */
-export function inLine(): () => Promise<void> {
-  let last = Promise.resolve()
-  return () => (last = last.then(nextTurn))
 }

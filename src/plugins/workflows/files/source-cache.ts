@@ -1,7 +1,7 @@
 /** What is known of files, kept for the next start: only files that changed since are read again. */
 import type { PluginRows } from '../../../ports/doors.js'
 import type { Source } from './sources.js'
-import { nextTurn } from '../turns.js'
+import { nextTurn } from '../../../kernel/pause.js'
 
 export interface SourceCache {
   /** By path; what was written by another version of the program is left out. */

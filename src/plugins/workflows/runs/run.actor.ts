@@ -23,7 +23,7 @@ import type { Activation, Ledger } from './ledger.js'
 import type { Moments } from './moments.js'
 import { runDirectory, runPrompt } from './prepare.js'
 import { scheduleRetry } from './retry.js'
-import { inLine } from '../turns.js'
+import { createPause } from '../../../kernel/pause.js'
 import { messageOf } from '../../../protocol/message-of.js'
 
 /** What a run is made of, as it was when its occurrence was claimed. */
@@ -68,7 +68,7 @@ export function workflowRunLogic(deps: RunDeps) {
   const { host, ledger, moments } = deps
   const { clock, log } = host.effects
   const prepared = new Map<string, Prepared>()
-  const turn = inLine()
+  const turn = createPause()
   return workflowRunMachine.provide({
     actors: {
       untilDue: fromPromise<void, RunRef>(({ input: { runId }, signal }) =>

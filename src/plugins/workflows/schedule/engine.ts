@@ -24,7 +24,7 @@ import { createReconciler, type Reconciler } from './reconcile.js'
 import { createRunner, type Runner } from '../runs/runner.js'
 import { inZone, LOCAL_ZONE } from '../files/schedule-fields.js'
 import { createSettings } from '../settings.js'
-import { inLine } from '../turns.js'
+import { createPause } from '../../../kernel/pause.js'
 import { createSourceCache } from '../files/source-cache.js'
 import { readContent } from '../files/sources.js'
 
@@ -66,7 +66,7 @@ export function startEngine(host: NativeHost, options: WorkflowsOptions): Engine
   const settings = createSettings(host)
   const zoned: Zoned = (schedule) => (schedule.timezone === LOCAL_ZONE ? inZone(schedule, options.localZone()) : schedule)
   const ledger = createLedger(rows, (projection) => zonedProjection(projection, zoned))
-  const turn = inLine()
+  const turn = createPause()
   const isServing = () => actor.getSnapshot().hasTag('serving')
   const runner = createRunner({ host, ledger, isOver: () => !isServing(), current, onEnded: () => activations.released() })
   const activations = createActivations({ effects, actors: host.actors, ledger, zoned, claim, running: () => runner.running })

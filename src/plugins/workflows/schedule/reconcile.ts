@@ -17,7 +17,8 @@ import type { Activation, Ledger } from '../runs/ledger.js'
 import type { Library } from '../files/library.js'
 import type { Source } from '../files/sources.js'
 import type { Context } from '../files/places.js'
-import { nextTurn, takeTurns } from '../turns.js'
+import { nextTurn } from '../../../kernel/pause.js'
+import { takeTurns } from '../turns.js'
 
 export interface Reconciler {
   /** Root of the activation of a workflow that a context finds. */

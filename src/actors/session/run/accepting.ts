@@ -8,7 +8,7 @@ import { wellFormed, wellFormedValue } from '../../../protocol/text/well-formed.
 import type { ExecutedResult, StreamPart } from '../../../ports/provider-adapter.js'
 import type { RegisteredTool } from '../../../ports/view.js'
 import { givenSteps } from './given-steps.js'
-import type { StepRecorder } from './recorder.js'
+import type { StepRecorder } from './record/recorder.js'
 import type { OpenCall, RunScope, StepScope } from './run-scope.js'
 
 /** Faults of an input that are told, and characters of each. */

@@ -5,7 +5,7 @@ import { ZERO_USAGE } from '../../../protocol/message/token-usage.js'
 import type { RegisteredTool } from '../../../ports/view.js'
 import type { GenerateRequest } from '../../../ports/provider-adapter.js'
 import type { Rows, Work } from '../state/core.js'
-import { beginStep } from './recorder.js'
+import { beginStep } from './record/recorder.js'
 import type { RunScope, StepScope } from './run-scope.js'
 import type { World } from './world.js'
 

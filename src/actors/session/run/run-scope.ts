@@ -5,7 +5,7 @@ import type { RegisteredTool, RegistryView } from '../../../ports/view.js'
 import type { GenerateRequest } from '../../../ports/provider-adapter.js'
 import type { OpenCompaction } from '../compaction/open-compaction.js'
 import type { ClaimedRun } from './claimed-run.js'
-import type { StepRecorder } from './recorder.js'
+import type { StepRecorder } from './record/recorder.js'
 import type { TokenUsage } from '../../../protocol/message/token-usage.js'
 import type { World } from './world.js'
 

@@ -1,6 +1,6 @@
 /** What stands beside a tool call on its part. */
-import type { ToolPart } from '../../../protocol/message/message.js'
-import type { ToolResult } from '../../../ports/plugin.js'
+import type { ToolPart } from '../../../../protocol/message/message.js'
+import type { ToolResult } from '../../../../ports/plugin.js'
 
 export function metadataOf(part: ToolPart): Readonly<Record<string, unknown>> {
   return typeof part.metadata === 'object' && part.metadata !== null ? (part.metadata as Readonly<Record<string, unknown>>) : {}

@@ -5,13 +5,13 @@
  * I2 Whoever writes asks first whether the record is open (`isOpen`).
  */
 import { type ActorRefFrom, createActor, fromPromise } from 'xstate'
-import { stepRecorderMachine } from '../../../machines/session/step-recorder.machine.js'
-import { SvcError } from '../../../protocol/errors.js'
-import type { AssistantInfo, Part, TextPart } from '../../../protocol/message/message.js'
-import type { Joiner } from '../../../protocol/text/well-formed.js'
-import type { Change } from '../../events/journal.js'
-import { createPassages, type Passages, type SaidOfCall } from '../history/said-by-provider.js'
-import type { Rows } from '../state/core.js'
+import { stepRecorderMachine } from '../../../../machines/session/step-recorder.machine.js'
+import { SvcError } from '../../../../protocol/errors.js'
+import type { AssistantInfo, Part, TextPart } from '../../../../protocol/message/message.js'
+import type { Joiner } from '../../../../protocol/text/well-formed.js'
+import type { Change } from '../../../events/journal.js'
+import { createPassages, type Passages, type SaidOfCall } from '../../history/said-by-provider.js'
+import type { Rows } from '../../state/core.js'
 
 export type RecordingCore = Pick<Rows, 'effects' | 'journal' | 'live' | 'store' | 'transcripts'>
 

@@ -1,10 +1,10 @@
 /** Text and thoughts of a step, delta by delta. */
-import { SvcError } from '../../../protocol/errors.js'
-import { LIMITS } from '../../../protocol/limits.js'
-import type { ReasoningPart, TextPart } from '../../../protocol/message/message.js'
-import { createJoiner } from '../../../protocol/text/well-formed.js'
-import type { Change } from '../../events/journal.js'
-import { isCounted } from '../history/said-by-provider.js'
+import { SvcError } from '../../../../protocol/errors.js'
+import { LIMITS } from '../../../../protocol/limits.js'
+import type { ReasoningPart, TextPart } from '../../../../protocol/message/message.js'
+import { createJoiner } from '../../../../protocol/text/well-formed.js'
+import type { Change } from '../../../events/journal.js'
+import { isCounted } from '../../history/said-by-provider.js'
 import { grown, now, place, put, type Recording, recordAlone } from './recording.js'
 
 /** Bytes of a text inside the JSON of its event; the rest of the event has the remaining room. */

@@ -7,11 +7,11 @@
  * I4 Memory follows the rows: what a commit changes is taken over after it, so a failed commit changes nothing.
  * I5 Text is well-formed and bounded: what one text part says fits into one event.
  */
-import type { AssistantInfo } from '../../../protocol/message/message.js'
-import type { TokenUsage } from '../../../protocol/message/token-usage.js'
-import type { ToolResult } from '../../../ports/plugin.js'
-import type { Change } from '../../events/journal.js'
-import type { SaidOfCall } from '../history/said-by-provider.js'
+import type { AssistantInfo } from '../../../../protocol/message/message.js'
+import type { TokenUsage } from '../../../../protocol/message/token-usage.js'
+import type { ToolResult } from '../../../../ports/plugin.js'
+import type { Change } from '../../../events/journal.js'
+import type { SaidOfCall } from '../../history/said-by-provider.js'
 import { acceptCall, addInput, closeCalls, completeCall, failCall, noteChanging, showProgress, startCall } from './recorded-calls.js'
 import { addText, addThought, closeText, closeThoughts, endThought, startPassage, startThought } from './recorded-text.js'
 import { begin, isOpen, now, openRecording, place, put, type Recording, type RecordingCore } from './recording.js'

@@ -20,25 +20,29 @@ function check(files: Readonly<Record<string, string>>): readonly string[] {
   return stderr.split('\n').filter((line) => line !== '')
 }
 
+/** Names of what is found in one file, in their order. */
+function keysIn(text: string): string[] {
+  return check({ 'src/actors/a.ts': text }).map((line) => line.slice('src/actors/a.ts '.length, line.indexOf(': has no reason')))
+}
+
 describe('lives outside of machines', () => {
   test('have a reason each', () => {
     expect(execFileSync(process.execPath, [script, '--check'], { encoding: 'utf8' })).toBe('')
   })
 
-  test('are timers that are set, and booleans that say where something is in its life', () => {
-    const problems = check({
-      'src/actors/a.ts': [
-        'let isStopped = false',
-        'let wide = false',
-        'const stopped = false',
-        '  setTimeout(run: () => void, ms: number): unknown',
-        'clock.setTimeout(work, 5)',
-        '  isClosed: boolean',
-        '  readonly isOpen: boolean',
-      ].join('\n'),
-    })
-    const keys = problems.map((line) => line.slice(0, line.indexOf(':')))
-    expect(keys).toEqual(['src/actors/a.ts isStopped', 'src/actors/a.ts setTimeout', 'src/actors/a.ts isClosed'])
+  test('are timers that are set, and booleans that one function declares and another changes, whatever they are called', () => {
+    expect(
+      keysIn(`
+        interface Held { isClosed: boolean; readonly isOpen: boolean; wide?: boolean | undefined }
+        function setTimeoutOf(clock: { setTimeout(run: () => void, ms: number): unknown }) { clock.setTimeout(work, 5) }
+        function create(options: { wide: boolean }) {
+          let isStopped = false
+          let mellow = false
+          let first = true
+          for (const each of all) first = each.isFirst && first
+          return { stop() { isStopped = true }, ripen: () => (mellow ||= first), hold: (held: Held) => { held.warm = true } }
+        }`),
+    ).toEqual(['isClosed', 'wide', 'setTimeout', 'isStopped', 'mellow', 'warm'])
   })
 
   test('are not looked for in machines, in the real world, or in other programs', () => {
@@ -54,28 +58,63 @@ describe('lives outside of machines', () => {
   })
 
   test('are what stands where a flag would: alarms that are asked, kept signals and promises, and words', () => {
-    const problems = check({
-      'src/actors/a.ts': [
-        'if (flushing.isOver || next?.isOver) return',
-        'const over = new AbortController()',
-        'f(new AbortController().signal)',
-        'let last: Promise<unknown> = Promise.resolve()',
-        'const work: Promise<void> = begin()',
-        '  turn: Promise<void> | undefined',
-        '  readonly ready: Promise<void>',
-        '  ready(): Promise<void>',
-        'let phase = begin()',
-        "let side: 'left' | 'right' = 'left'",
-        "let name = 'left'",
-        "  stage: 'first' | 'last'",
-      ].join('\n'),
-      'src/kernel/alarm.ts': 'if (alarm.isOver) return',
-    })
-    const keys = problems.map((line) => line.slice(0, line.indexOf(': ')))
-    expect(keys).toEqual(
-      ['flushing.isOver', 'AbortController over', 'Promise last', 'Promise turn', 'state phase', 'state side', 'state stage'].map(
-        (name) => `src/actors/a.ts ${name}`,
-      ),
-    )
+    expect(
+      keysIn(`
+        interface Kept { turn: Promise<void> | undefined; readonly ready: Promise<void>; stage: 'first' | 'last'; look(): Promise<void> }
+        type Attempt = { readonly type: 'running' } | { readonly type: 'failed' }
+        interface Place { attempt: Attempt }
+        function create(clock: Clock) {
+          if (flushing.isOver || next?.isSet) return
+          const { isOver } = flushing
+          const over = new AbortController()
+          f(new AbortController().signal)
+          const { signal } = new AbortController()
+          const held = { left: new AbortController(), state: 'a' as 'a' | 'b' }
+          let last: Promise<unknown> = Promise.resolve()
+          let tail = Promise.resolve()
+          const work: Promise<void> = begin()
+          const asked = new Map<string, Promise<void>>()
+          let side: 'left' | 'right' = 'left'
+          let name = 'left'
+          let word = 'left'
+          name = side
+          return () => { side = 'right'; held.side = 'left'; word = 'right' }
+        }`),
+    ).toEqual([
+      'Promise turn',
+      'state stage',
+      'state attempt',
+      'flushing.isOver',
+      'next.isSet',
+      'AbortController over',
+      'AbortController left',
+      'state state',
+      'Promise last',
+      'Promise tail',
+      'promises asked',
+      'state side',
+      'state word',
+    ])
+  })
+
+  test('are ids in flight: put into a set of somebody else, and taken out by the same function after a wait', () => {
+    expect(
+      keysIn(`
+        function create(clock: Clock) {
+          const busy = new Set<string>()
+          const lately = new Map<string, number>()
+          const seen = new Set<string>()
+          return {
+            async use(id: string) { busy.add(id); try { await work(id) } finally { busy.delete(id) } },
+            note(id: string) { lately.set(id, 1); createAlarm(clock, () => lately.delete(id)).set(5) },
+            swap(id: string) { seen.add(id); seen.delete('other') },
+            async find() { const own = new Set<string>(); own.add('a'); await work('a'); own.delete('a') },
+          }
+        }`),
+    ).toEqual(['in flight busy', 'in flight lately'])
+  })
+
+  test('are not where an alarm answers', () => {
+    expect(check({ 'src/kernel/alarm.ts': 'if (alarm.isOver) work()' })).toEqual([])
   })
 })

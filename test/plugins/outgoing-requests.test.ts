@@ -70,7 +70,7 @@ const NAMED: Readonly<Record<string, (address: string) => Promise<unknown>>> = {
   async embeddings(address) {
     const service = embeddingService({ SVC_AGENT_EMBEDDINGS_MODEL: 'acme/m', SVC_AGENT_EMBEDDINGS_URL: address, ACME_API_KEY: 'secret' })
     if (typeof service !== 'object') throw new Error('no service')
-    return createEmbeddings({ effects: effectsWith(), search: noDoors.search }, service).ofQuery('q')
+    return createEmbeddings({ effects: effectsWith(), search: noDoors.search, actors: noDoors.actors }, service).ofQuery('q')
   },
   research: (address) =>
     createResearch({ effects: effectsWith() }, { FIRECRAWL_API_KEY: 'secret', FIRECRAWL_API_URL: address }).read(

@@ -13,11 +13,12 @@ import { createSkillVersions } from '../resource/managed/skill-versions.js'
 import { createManagedSkills } from '../resource/managed/skills.js'
 import { createWorkspaceRegistry, type WorkspaceRegistry } from '../workspace/workspace-registry.js'
 import { createManagedWorkspaces } from '../workspace/workspaces.js'
-import { createFolderWatches } from '../../platform/watched/folder-watches.js'
+import type { Watcher } from '../../ports/watched.js'
 import { createWritingLane } from '../resource/managed/writing.js'
 
 interface ManagementDeps extends Omit<ManagedDeps, 'lane' | 'times' | 'effects'> {
   readonly cloner: Cloner
+  readonly watched: Watcher
   /** Absent = one of its own. */
   readonly registry?: WorkspaceRegistry
   readonly onCloneProgress: CloneDeps['onProgress']
@@ -70,7 +71,7 @@ export function createManagement(deps: ManagementDeps): Management & {
       ...managed,
       effects,
       folders,
-      watches: createFolderWatches(effects.files),
+      watched: deps.watched,
       versions: createSkillVersions(effects),
     }),
     ...createManagedWorkspaces({ effects, lane, registry, clones }),

@@ -38,7 +38,7 @@ interface Wired {
 export function wireFacades({ effects, store, version, inspect, inspectPayloads }: FacadeWiring, wired: Wired) {
   const { core, system, sessions, artifacts } = wired
   const { actors, bus, journal, families, owners, executions, subscriptions, stream } = wired.happening
-  const { configs, resources, plugins: serving } = wired.extending
+  const { configs, resources, watched, plugins: serving } = wired.extending
   const { registered, providers, signIns, connections } = wired.providing
   const { interactions, transcripts } = core
   const sides = createSideStreams({
@@ -67,6 +67,7 @@ export function wireFacades({ effects, store, version, inspect, inspectPayloads 
     effects,
     registry: registered,
     cloner: createCloner(effects),
+    watched,
     onCloneProgress: (step) => journal.publish('management.repository.progress', step),
     actors,
     inspect,

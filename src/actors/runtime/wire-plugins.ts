@@ -36,7 +36,7 @@ export function wirePlugins({ effects, store, version, programs, serverUrl, insp
   const sandbox = createCommandSandbox(effects, protectedFiles)
   const source = createCatalogSource(effects)
   let plugins: PluginSystem | undefined
-  const { configs, resources, instructions } = createResourceFacades({
+  const { configs, resources, instructions, watched } = createResourceFacades({
     effects,
     onUpdated: (directory) => journal.commit('process', (tx) => tx.emit('config.updated', { directory })),
     review: (before, after) => reviewApprovals(before, after, new Set()),
@@ -64,5 +64,5 @@ export function wirePlugins({ effects, store, version, programs, serverUrl, insp
       protectedFiles,
     },
   })
-  return { configs, resources, instructions, plugins, source, sandbox }
+  return { configs, resources, instructions, watched, plugins, source, sandbox }
 }

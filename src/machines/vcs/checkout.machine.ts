@@ -2,8 +2,9 @@
  * A checkout whose branch somebody may want to know, from the first question about it to an hour after the last (subsystems h).
  *
  * I1 While it is followed, a change of its HEAD leads to a look that began after it.
+ * I2 One look at a time: what an earlier one saw is never told after what a later one saw.
  */
-import { setup } from 'xstate'
+import { setup, stateIn } from 'xstate'
 import { LIMITS } from '../../protocol/limits.js'
 import { requiredCallback, requiredPromise } from '../required.js'
 
@@ -29,6 +30,7 @@ export const checkoutMachine = setup({
     /** Reads the branch, and tells it when it is another one. */
     look: requiredPromise<void, CheckoutInput>('look'),
   },
+  guards: { isOutdated: stateIn({ followed: { branch: { looking: 'outdated' } } }) },
   delays: { idle: LIMITS.vcs.idle },
 }).createMachine({
   id: 'checkout',
@@ -49,8 +51,19 @@ export const checkoutMachine = setup({
           states: {
             known: { on: { changed: 'looking' } },
             looking: {
-              invoke: { id: 'look', src: 'look', input: ({ context }) => context, onDone: 'known', onError: '#checkout.left' },
-              on: { changed: { target: 'looking', reenter: true } },
+              invoke: {
+                id: 'look',
+                src: 'look',
+                input: ({ context }) => context,
+                onDone: [{ guard: 'isOutdated', target: 'looking', reenter: true }, { target: 'known' }],
+                onError: '#checkout.left',
+              },
+              initial: 'current',
+              states: {
+                current: { on: { changed: 'outdated' } },
+                /** HEAD has changed since the look began. */
+                outdated: {},
+              },
             },
           },
         },

@@ -12,7 +12,8 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { createFolderTree, type FolderTree } from '../../kernel/folder-tree.js'
 import { createLinks } from './links.js'
 import type { DirectoryEntry, FileStat, Files } from '../../ports/effects.js'
-import type { Dependency, ReadOptions, TextOutcome } from './file-answers.js'
+import type { ReadOptions, TextOutcome } from '../../ports/watched.js'
+import type { Dependency } from './dependency.js'
 import type { FolderWatches, Hearing } from './folder-watches.js'
 
 export interface FileMemory {

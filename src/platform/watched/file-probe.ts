@@ -14,26 +14,17 @@ import { reachedThrough } from '../../protocol/text/exposure.js'
 import { isWithin } from '../../protocol/caller.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { sortInTurns } from '../../kernel/sort.js'
-import { beginWork, ENTRY, type Work } from '../../kernel/work.js'
+import { beginWork, ENTRY } from '../../kernel/work.js'
 import { toFailure } from '../../protocol/errors.js'
 import type { DirectoryEntry, Effects, FileStat, Files } from '../../ports/effects.js'
-import type { Dependency, ReadOptions, TextOutcome } from './file-answers.js'
+import type { FileProbe, ReadOptions, TextOutcome } from '../../ports/watched.js'
+import type { Dependency } from './dependency.js'
 import type { Content, FileMemory } from './file-memory.js'
 import { isPrivate } from './private-files.js'
 
-export interface FileProbe {
-  /** Kind of what is there, following links; later changes inside it do not matter. */
-  kind(path: string): Promise<FileStat['kind'] | undefined>
-  /** Which state of which file is there; undefined when there is none. */
-  identity(path: string): Promise<string | undefined>
-  /** Entries by name; empty when it is not a readable directory. */
-  list(path: string): Promise<readonly DirectoryEntry[]>
-  readText(path: string, options: ReadOptions): Promise<TextOutcome>
-  /** Canonical path, or undefined when there is nothing. */
-  canonical(path: string): Promise<string | undefined>
+/** A probe, and what it was asked. */
+export interface WatchedProbe extends FileProbe {
   dependencies(): readonly Dependency[]
-  /** Pays for what is made of the files. */
-  readonly work: Work
   /** True when something was modified so recently that a further change might not show in its times. */
   isFresh(): boolean
 }
@@ -41,8 +32,6 @@ export interface FileProbe {
 /** What a part of a sort touches. */
 const SORTED = 2048 * ENTRY
 const byName = (a: DirectoryEntry, b: DirectoryEntry) => (a.name < b.name ? -1 : 1)
-/** Two changes closer together than this may leave the same times on a file. */
-const TIME_GRAIN = 50
 const READ_ATTEMPTS = 3
 const STATS_AT_ONCE = 64
 /** Bytes that one probe reads in all; bounds what one directory can make the server hold. */
@@ -50,7 +39,7 @@ const MAX_BYTES = 8 * 1024 * 1024
 
 type Memory = Pick<FileMemory, 'stats' | 'listings' | 'canonical' | 'exposures' | 'contents' | 'outcomes' | 'forget'>
 
-export function createFileProbe(effects: Pick<Effects, 'files' | 'clock'>, memory: Memory = NO_MEMORY): FileProbe {
+export function createFileProbe(effects: Pick<Effects, 'files' | 'clock'>, memory: Memory = NO_MEMORY): WatchedProbe {
   const { files, clock } = effects
   const seen = new Map<string, Dependency>()
   const work = beginWork(LIMITS.config.work)
@@ -61,7 +50,7 @@ export function createFileProbe(effects: Pick<Effects, 'files' | 'clock'>, memor
     const stat = await memory.stats.recall(path, () => statOf(files, path))
     if (by === 'identity' || seen.get(path)?.by !== 'identity') seen.set(path, { path, by, value: valueOf(stat, by) }) // I1
     if (stat === 'unreadable') return undefined
-    if (by === 'identity' && stat !== undefined && Math.abs(stat.modifiedMs - clock.now()) < TIME_GRAIN) fresh = true
+    if (by === 'identity' && stat !== undefined && Math.abs(stat.modifiedMs - clock.now()) < LIMITS.files.grain) fresh = true
     return stat
   }
 

@@ -7,38 +7,24 @@
  * I3 A directory is looked at once at a time; a caller that wants a fresh look never gets one that began before it asked.
  * I4 A value that says the same as the one before is the one before. Another one is told, and so is what svc has written, once.
  */
+import { type Actor, createActor, fromPromise } from 'xstate'
+import { lookMachine } from '../../machines/look/look.machine.js'
+import { ask, leave } from '../../kernel/looked.js'
 import { nextTurn } from '../../kernel/pause.js'
+import { reached } from '../../kernel/reached.js'
 import { type Alarm, createAlarm } from '../../kernel/alarm.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { createLru } from '../../kernel/lru.js'
 import type { Effects } from '../../ports/effects.js'
+import type { Watched, Watcher, Watching } from '../../ports/watched.js'
 import { createFileMemory, type FileMemory } from './file-memory.js'
-import type { Dependency } from './file-answers.js'
-import { areUnchanged, createFileProbe, type FileProbe } from './file-probe.js'
-import type { FolderWatches } from './folder-watches.js'
+import type { Dependency } from './dependency.js'
+import { areUnchanged, createFileProbe } from './file-probe.js'
+import { createFolderWatches, type FolderWatches } from './folder-watches.js'
 
-export interface Looks<Input, Value> {
-  /** `input` is what it depends on besides files. */
-  get(directory: string, input: Input, options?: { readonly fresh?: boolean }): Promise<Value>
-  /** What `get` would answer to the input of the last look; undefined = it would have to look first. Cheap. */
-  latest(directory: string): Value | undefined
-  /** svc has written something of the directory; the next look tells so. */
-  noteWrite(directory: string): void
-  /** Whether changes are looked for because they are not told. */
-  isDeaf(directory: string): boolean
-  /** Nobody uses the directory any more. */
-  forget(directory: string): void
-}
-
-export interface LooksDeps<Input, Value> {
+interface LooksDeps<Input, Value> extends Watching<Input, Value> {
   readonly effects: Pick<Effects, 'files' | 'clock'>
   readonly watches: FolderWatches
-  read(probe: FileProbe, directory: string, at: { readonly input: Input; readonly before: Value | undefined }): Promise<Value>
-  isSame(value: Value, before: Value): boolean
-  /** Without it, the same object is the same input. */
-  readonly isSameInput?: (input: Input, before: Input) => boolean
-  /** With it, what changes is looked at soon, also when nobody asks. */
-  readonly onChanged?: ((directory: string) => void) | undefined
 }
 
 interface Entry<Input, Value> {
@@ -54,32 +40,41 @@ interface Entry<Input, Value> {
   readonly sweptAt: number
 }
 
-interface Look<Input, Value> {
-  readonly result: Promise<Entry<Input, Value>>
-  hasBegun: boolean
-  next: Look<Input, Value> | undefined
+/** What a look is for. */
+interface Asked<Input> {
+  readonly input: Input
+  readonly fresh: boolean
 }
 
 interface Held<Input, Value> {
   readonly memory: FileMemory
   /** Rings when changes are to be looked at. */
   readonly settled: Alarm
+  readonly looks: Actor<typeof lookMachine>
   entry: Entry<Input, Value> | undefined
-  look: Look<Input, Value> | undefined
-  /** Something was told since the last look began. */
+  /** By whom the next look was asked for first. */
+  asked: Asked<Input> | undefined
+  /** What the look that began last comes to. */
+  result: Promise<Entry<Input, Value>> | undefined
+  /** Something was told since the last reading began. */
   isDirty: boolean
   /** svc wrote something that was not told yet. */
   isOwed: boolean
 }
 
-export function createLooks<Input, Value>({
+export function createWatcher(effects: Pick<Effects, 'files' | 'clock'>): Watcher {
+  const watches = createFolderWatches(effects.files)
+  return (how) => createLooks({ ...how, effects, watches })
+}
+
+function createLooks<Input, Value>({
   effects,
   watches,
   read,
   isSame,
   isSameInput = (input, before) => input === before,
   onChanged,
-}: LooksDeps<Input, Value>): Looks<Input, Value> {
+}: LooksDeps<Input, Value>): Watched<Input, Value> {
   type Here = Held<Input, Value>
   const { files, clock } = effects
   const directories = new Map<string, Here>()
@@ -89,8 +84,10 @@ export function createLooks<Input, Value>({
   function forget(directory: string): void {
     const held = directories.get(directory)
     directories.delete(directory)
-    held?.settled.end()
-    held?.memory.end()
+    if (held === undefined) return
+    held.settled.end()
+    held.memory.end()
+    leave(held.looks)
   }
 
   function hold(directory: string): Here {
@@ -108,7 +105,9 @@ export function createLooks<Input, Value>({
     const settled = createAlarm(clock, () => {
       if (held.isDirty && held.entry !== undefined) void get(directory, held.entry.input, false).catch(() => undefined)
     })
-    const held: Here = { memory, settled, entry: undefined, look: undefined, isDirty: false, isOwed: false }
+    const logic = lookMachine.provide({ actors: { look: fromPromise(() => begin(directory, held)) } })
+    const looks = createActor(logic, { id: `look:${directory}`, clock }).start()
+    const held: Here = { memory, settled, looks, entry: undefined, asked: undefined, result: undefined, isDirty: false, isOwed: false }
     directories.set(directory, held)
     return held
   }
@@ -129,37 +128,53 @@ export function createLooks<Input, Value>({
     const fresh = wantsFresh || isWrittenLately()
     if (fresh && files.tellsAtOnce && directories.has(directory)) for (let turn = 0; turn < 2; turn++) await nextTurn() // I2
     const held = hold(directory)
-    const { entry, look } = held
-    if (look === undefined) {
+    const { entry, looks } = held
+    if (isLooking(held)) {
+      if (!fresh) return outcome(held)
+      held.asked ??= { input, fresh }
+      const { begun } = looks.getSnapshot().context
+      ask(looks)
+      await reached(looks, ({ context }) => context.begun > begun) // I3
+      if (looks.getSnapshot().context.begun === begun) return get(directory, input, true)
+    } else {
       if (entry !== undefined && !isDue(held, entry, input, fresh)) return entry
-      held.look = begin(directory, held, { input, fresh }, Promise.resolve())
-      return held.look.result
+      held.asked = { input, fresh }
+      ask(looks)
     }
-    if (!fresh || !look.hasBegun) return look.result
-    look.next ??= begin(directory, held, { input, fresh }, look.result.then(noop, noop))
-    return look.next.result // I3
+    return outcome(held)
   }
 
-  function begin(directory: string, held: Here, asked: { readonly input: Input; readonly fresh: boolean }, turn: Promise<void>) {
-    const work = async () => {
-      await turn
-      held.look = look
-      look.hasBegun = true
-      try {
-        const before = held.entry
-        const entry = await refresh(directory, held, asked)
-        held.entry = entry
-        if (before !== undefined && before.value !== entry.value) tell(directory, held)
-        return entry
-      } catch (error) {
-        held.isDirty = true
-        throw error
-      } finally {
-        if (look.next === undefined) held.look = undefined
-      }
+  function isLooking({ looks }: Here): boolean {
+    return looks.getSnapshot().hasTag('looking')
+  }
+
+  /** Of the look that is under way. */
+  async function outcome({ looks, result }: Here): Promise<Entry<Input, Value>> {
+    const { begun } = looks.getSnapshot().context
+    await reached(looks, ({ context }) => context.ended >= begun)
+    if (result === undefined) throw new Error('nothing was looked at')
+    return result
+  }
+
+  async function begin(directory: string, held: Here): Promise<void> {
+    const { asked } = held
+    held.asked = undefined
+    if (asked === undefined) return
+    held.result = look(directory, held, asked)
+    await held.result
+  }
+
+  async function look(directory: string, held: Here, asked: Asked<Input>): Promise<Entry<Input, Value>> {
+    try {
+      const before = held.entry
+      const entry = await refresh(directory, held, asked)
+      held.entry = entry
+      if (before !== undefined && before.value !== entry.value) tell(directory, held)
+      return entry
+    } catch (error) {
+      held.isDirty = true
+      throw error
     }
-    const look: Look<Input, Value> = { hasBegun: false, next: undefined, result: Promise.resolve().then(work) }
-    return look
   }
 
   function tell(directory: string, held: Here): void {
@@ -167,7 +182,7 @@ export function createLooks<Input, Value>({
     onChanged?.(directory)
   }
 
-  async function refresh(directory: string, held: Here, { input, fresh }: { readonly input: Input; readonly fresh: boolean }) {
+  async function refresh(directory: string, held: Here, { input, fresh }: Asked<Input>) {
     const { entry: known, memory } = held
     const now = clock.monotonic()
     let sweptAt = now
@@ -193,7 +208,7 @@ export function createLooks<Input, Value>({
   return {
     latest(directory) {
       const held = directories.get(directory)
-      if (held?.entry === undefined || held.look !== undefined || held.isOwed || isWrittenLately()) return undefined
+      if (held?.entry === undefined || isLooking(held) || held.isOwed || isWrittenLately()) return undefined
       return isDue(held, held.entry, held.entry.input, false) ? undefined : held.entry.value
     },
     async get(directory, input, options) {
@@ -213,5 +228,3 @@ export function createLooks<Input, Value>({
     },
   }
 }
-
-function noop(): void {}

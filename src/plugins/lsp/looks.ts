@@ -33,8 +33,6 @@ interface Look {
 
 /** What a part of a sort touches. */
 const SORTED = 2048 * ENTRY
-/** I2, ms: file systems count as coarsely as this. */
-const COARSE = 2000
 
 export function createLooks({ files, clock }: Pick<NativeHost['effects'], 'files' | 'clock'>): Looks {
   const known = createLru<string, Look>(LIMITS.lsp.looks)
@@ -56,7 +54,7 @@ export function createLooks({ files, clock }: Pick<NativeHost['effects'], 'files
         const old = before?.folders.get(path)
         const isOld = old !== undefined && old.identity === entry?.identity
         const entries = isOld ? old.entries : await inOrder(await files.readDirectory(path).catch(() => []), work)
-        if (entry !== undefined && folders.size < LIMITS.lsp.lookDirectories && entry.changedMs < clock.now() - COARSE)
+        if (entry !== undefined && folders.size < LIMITS.lsp.lookDirectories && entry.changedMs < clock.now() - LIMITS.files.grain) // I2
           folders.set(path, isOld ? old : { identity: entry.identity, entries })
         else isWhole = false
         return entries

@@ -6,9 +6,13 @@
  * I2 One request at a time for what was said, off the hot path; at most `LIMITS.embeddings.hourly` characters an hour.
  * I3 A service that fails costs a search nothing but its meaning: words are searched alone, and the answer says so.
  */
+import { createActor, fromPromise } from 'xstate'
 import * as z from 'zod'
 import type { NativeHost } from '../../ports/plugin.js'
-import { createAlarm } from '../../kernel/alarm.js'
+import { embeddingsMachine, type Passed } from '../../machines/semantic/embeddings.machine.js'
+import { createLane } from '../../kernel/lane.js'
+import { ask, leave } from '../../kernel/looked.js'
+import { reached } from '../../kernel/reached.js'
 import { readAnswer } from '../../protocol/text/bounded-answer.js'
 import { parseForeign } from '../../protocol/text/foreign-json.js'
 import { LIMITS } from '../../protocol/limits.js'
@@ -18,7 +22,7 @@ import { wishOf } from '../../protocol/system/variables.js'
 import type { EmbeddingState } from '../../protocol/session/search.js'
 import { messageOf } from '../../protocol/message-of.js'
 
-const { batch, timeout, patience, answer, retry, hourly, hour, remembered, dimensions: MOST } = LIMITS.embeddings
+const { batch, timeout, patience, answer, hourly, hour, remembered, dimensions: MOST } = LIMITS.embeddings
 
 const Answer = z.looseObject({
   data: z.array(z.looseObject({ index: z.number().int().min(0), embedding: z.array(z.number()).min(1).max(MOST) })),
@@ -59,16 +63,17 @@ export interface Embeddings {
   stop(): Promise<void>
 }
 
-export function createEmbeddings({ effects, search }: Pick<NativeHost, 'effects' | 'search'>, service: EmbeddingService): Embeddings {
+export function createEmbeddings(
+  { effects, search, actors }: Pick<NativeHost, 'effects' | 'search' | 'actors'>,
+  service: EmbeddingService,
+): Embeddings {
   const { clock, log, fetch } = effects
-  const over = new AbortController()
   const queries = createLru<string, Float32Array>(remembered)
-  const again = createAlarm(clock, () => catchUp())
-  let passing: Promise<void> | undefined
-  let state: EmbeddingState = 'behind'
+  /** A pass that was cut off ends before the end of everything. */
+  const passes = createLane()
   let spent = { since: clock.now(), characters: 0 }
 
-  async function vectorsOf(input: readonly string[], most: number): Promise<Float32Array[]> {
+  async function vectorsOf(input: readonly string[], most: number, signal: AbortSignal): Promise<Float32Array[]> {
     const limit = timeLimit(clock, most, new Error('it took too long'))
     try {
       const response = await fetch(service.endpoint, {
@@ -81,7 +86,7 @@ export function createEmbeddings({ effects, search }: Pick<NativeHost, 'effects'
           ...(service.dimensions !== undefined && { dimensions: service.dimensions }),
         }),
         redirect: 'manual', // I1
-        signal: AbortSignal.any([over.signal, limit.signal]),
+        signal: AbortSignal.any([signal, limit.signal]),
       })
       const { data } = Answer.parse(parseForeign(await readAnswer(response, answer)))
       const vectors = data.toSorted((a, b) => a.index - b.index).map(({ embedding }) => Float32Array.from(embedding))
@@ -100,63 +105,69 @@ export function createEmbeddings({ effects, search }: Pick<NativeHost, 'effects'
     return true
   }
 
-  async function pass(): Promise<void> {
+  async function pass(signal: AbortSignal): Promise<Passed> {
     const why = search.useVectors(service.spec)
     if (why !== undefined) {
-      if (state !== 'unavailable') log.warn('searches go by words alone: sqlite-vec cannot be used', { cause: why })
-      state = 'unavailable'
-      return
+      if (stateNow() !== 'unavailable') log.warn('searches go by words alone: sqlite-vec cannot be used', { cause: why })
+      return 'unavailable'
     }
     for (;;) {
       const texts = search.unembedded(batch)
-      if (texts.length === 0) break
-      if (!maySend(texts.reduce((sum, { text }) => sum + text.length, 0))) {
-        state = 'behind'
-        again.set(hour)
-        return
-      }
+      if (texts.length === 0) return 'ready'
+      if (!maySend(texts.reduce((sum, { text }) => sum + text.length, 0))) return 'behind'
       const vectors = await vectorsOf(
         texts.map(({ text }) => text),
         timeout,
+        signal,
       )
       search.putVectors(texts.flatMap(({ key }, at) => (vectors[at] === undefined ? [] : [{ key, vector: vectors[at] }])))
     }
-    state = 'ready'
   }
 
-  function catchUp(): void {
-    if (passing !== undefined || again.isSet || over.signal.aborted) return
-    passing = pass()
-      .catch((error: unknown) => {
-        if (over.signal.aborted) return
-        state = 'failing'
-        log.warn('what was said could not be given vectors', { cause: reasonOf(error) })
-        again.set(retry)
-      })
-      .finally(() => (passing = undefined))
-  }
+  const logic = embeddingsMachine.provide({
+    actors: {
+      pass: fromPromise(({ signal }) =>
+        passes.run(async () => {
+          try {
+            return await pass(signal)
+          } catch (error) {
+            if (!signal.aborted) log.warn('what was said could not be given vectors', { cause: reasonOf(error) })
+            throw error
+          }
+        }),
+      ),
+    },
+  })
+  const ref = createActor(logic, { id: 'embeddings', clock })
+  const stateNow = () => ref.getSnapshot().context.state
+  actors.add(ref, 'embeddings')
+  ref.subscribe({ error: (error) => log.error('what is said is given no vectors any more', { cause: String(error) }) })
+  ref.start()
 
   return {
-    catchUp,
+    catchUp: () => ask(ref),
     async ofQuery(query) {
-      if (state === 'unavailable' || state === 'failing') return undefined // I3
+      if (stateNow() === 'unavailable' || stateNow() === 'failing') return undefined // I3
       const known = queries.get(query)
       if (known !== undefined) return known
       if (!maySend(query.length)) return undefined
+      const over = new AbortController()
+      void reached(ref, undefined, over.signal).then(() => over.abort())
       try {
-        const [vector] = await vectorsOf([query], patience)
+        const [vector] = await vectorsOf([query], patience, over.signal)
         if (vector !== undefined) queries.set(query, vector)
         return vector
       } catch (error) {
         log.debug('a query was given no vector', { cause: reasonOf(error) })
         return undefined
+      } finally {
+        over.abort()
       }
     },
-    state: () => state,
+    state: stateNow,
     async stop() {
-      again.end()
-      over.abort()
-      await passing
+      leave(ref)
+      await passes.run(() => Promise.resolve())
     },
   }
 }

@@ -73,6 +73,8 @@ export const serverLimits = {
    */
   stop: { graceful: 10 * SECOND, answers: 1 * SECOND, sessions: 1500 },
   directories: { entries: 10_000 },
+  /** ms: two changes of a file that are closer together may leave it the same times, of which the coarsest in use are two seconds apart. */
+  files: { grain: 2500 },
   /** Of the file of the log, before another one is begun; two are kept. */
   log: { fileBytes: 4 * MiB },
   audit: { pageDefault: 100, pageMax: 1000, retainedRows: 100_000 },

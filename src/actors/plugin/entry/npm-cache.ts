@@ -8,6 +8,10 @@
  * I4 No script of a package runs during installation.
  */
 import { join } from 'node:path'
+import { createActor, fromPromise } from 'xstate'
+import { type InstallationInput, installationMachine } from '../../../machines/plugin/installation.machine.js'
+import { createLane } from '../../../kernel/lane.js'
+import { type Supervised, supervise } from '../../../kernel/supervise.js'
 import { toFailure } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Effects } from '../../../ports/effects.js'
@@ -32,15 +36,11 @@ export interface NpmCacheDeps {
   onFailed?(spec: string, reason: string): void
 }
 
-type Attempt = { readonly type: 'running' } | { readonly type: 'failed'; readonly reason: string; readonly at: number }
-
 /** One for the whole server. */
 export function createNpmCache({ effects, onInstalled, onFailed }: NpmCacheDeps): NpmCache {
-  const { clock, files, log, paths } = effects
+  const { files, log, paths } = effects
   const root = join(paths.cache, 'plugin-cache')
-  const attempts = new Map<string, Attempt>()
-  const stopping = new AbortController()
-  let last: Promise<unknown> = Promise.resolve()
+  const lane = createLane() // I2
 
   const installed = async (spec: NpmSpec) => {
     const slot = join(root, slotName(spec, effects.sha256))
@@ -48,21 +48,42 @@ export function createNpmCache({ effects, onInstalled, onFailed }: NpmCacheDeps)
     return script === undefined ? undefined : { ...script, slot }
   }
 
-  const attempt = async (spec: NpmSpec) => {
-    if (stopping.signal.aborted) return
-    log.info('an npm package is being installed', { spec: spec.text })
+  /** Rejects with the reason to show. */
+  const attempt = async (text: string, signal: AbortSignal) => {
+    const spec = parseNpmSpec(text)
+    if (spec === undefined) return
+    log.info('an npm package is being installed', { spec: text })
     try {
       await sweep(effects, root)
-      await install(effects, { spec, slot: join(root, slotName(spec, effects.sha256)), signal: stopping.signal })
+      await install(effects, { spec, slot: join(root, slotName(spec, effects.sha256)), signal })
       if ((await installed(spec)) === undefined) throw new Error('the package has no file to run (main, index.mjs or index.js)')
-      attempts.delete(spec.text)
-      onInstalled(spec.text)
     } catch (error) {
-      const reason = `npm package ${spec.text} could not be installed: ${toFailure(error).message}`
-      attempts.set(spec.text, { type: 'failed', reason, at: clock.monotonic() })
-      log.warn('an npm package could not be installed', { spec: spec.text, reason })
-      onFailed?.(spec.text, reason)
+      const reason = `npm package ${text} could not be installed: ${toFailure(error).message}`
+      log.warn('an npm package could not be installed', { spec: text, reason })
+      throw new Error(reason)
     }
+  }
+
+  const logic = installationMachine.provide({
+    actors: {
+      install: fromPromise<void, InstallationInput>(({ input: { spec }, signal }) => lane.run(() => attempt(spec, signal), signal)),
+    },
+  })
+  const installations = supervise<typeof installationMachine>({
+    effects,
+    kind: 'installation',
+    onEnded(spec, ref) {
+      if (ref.getSnapshot().hasTag('installed')) onInstalled(spec)
+    },
+  })
+
+  function begin(spec: string): void {
+    installations.start(spec, (options) => {
+      forgetOne(installations)
+      const ref = createActor(logic, { id: `installation:${spec}`, input: { spec }, ...options })
+      ref.on('failed', ({ reason }) => onFailed?.(spec, reason))
+      return ref
+    })
   }
 
   return {
@@ -72,31 +93,30 @@ export function createNpmCache({ effects, onInstalled, onFailed }: NpmCacheDeps)
         return { unavailable: `"${text.slice(0, 200)}" is not an npm package: write name, name@version or @scope/name@version` }
       const found = await installed(spec)
       if (found !== undefined) return found
-      const before = attempts.get(text)
-      const isDue = before === undefined || (before.type === 'failed' && clock.monotonic() - before.at >= LIMITS.plugins.restartWindow)
-      if (isDue && !stopping.signal.aborted) {
-        forgetOne(attempts)
-        attempts.set(text, { type: 'running' })
-        last = last.then(async () => attempt(spec)) // I2
-      }
-      return { unavailable: before?.type === 'failed' && !isDue ? before.reason : `installing npm package ${text}` }
+      if (!installations.send(text, { type: 'asked' })) begin(text)
+      const now = installations.get(text)?.getSnapshot()
+      return { unavailable: now?.hasTag('failed') === true ? now.context.reason : `installing npm package ${text}` }
     },
     async isInstalled(text) {
       const spec = parseNpmSpec(text)
       return spec !== undefined && (await installed(spec)) !== undefined
     },
     async stop() {
-      stopping.abort()
-      await last
+      await installations.drain((ref) => ref.send({ type: 'stop.requested' }))
+      await lane.run(() => Promise.resolve())
     },
   }
 }
 
 const REMEMBERED = 1024
 
-function forgetOne(attempts: Map<string, Attempt>): void {
-  if (attempts.size < REMEMBERED) return
-  for (const [spec, { type }] of attempts) if (type === 'failed') return void attempts.delete(spec)
+/** What failed longest ago makes room. */
+function forgetOne(installations: Supervised<typeof installationMachine>): void {
+  if (installations.size < REMEMBERED) return
+  for (const spec of installations.keys()) {
+    const now = installations.get(spec)?.getSnapshot()
+    if (now?.hasTag('failed') === true || now?.hasTag('due') === true) return void installations.send(spec, { type: 'stop.requested' })
+  }
 }
 
 export interface NpmSpec {

@@ -7,6 +7,8 @@
  * I4 The first failure is told once, by `onFailure`; from then on nothing is sent and nothing is taken.
  * I5 After `retire` no stream, no new call and no request of the plugin has an effect; replies to earlier calls still count.
  */
+import { createActor, type EventFrom } from 'xstate'
+import { linkMachine } from '../../../machines/plugin/link.machine.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { PluginOwner } from '../../../protocol/plugin/plugin-frame.js'
@@ -74,38 +76,42 @@ export interface LinkOptions {
 export function createLink(options: LinkOptions): Link {
   const { clock, pipe } = options
   const { pluginId } = options.owner
-  let state: 'open' | 'retired' | 'closed' = 'open'
-  const isClosed = (): boolean => state === 'closed'
+  const life = createActor(linkMachine, { id: `link:${options.owner.instanceId}`, clock }).start()
+  const is = (tag: 'open' | 'retired' | 'closed'): boolean => life.getSnapshot().hasTag(tag)
+  /** Where it is closed nothing is told any more. */
+  const tell = (event: EventFrom<typeof linkMachine>): void => {
+    if (!is('closed')) life.send(event)
+  }
   const traffic = { framesIn: 0, framesOut: 0, bytesIn: 0, bytesOut: 0 }
 
-  const dropped = createDroppedFrames({ clock, onProblem: options.onProblem, onFlood: (reason) => fail(reason) })
+  const dropped = createDroppedFrames({ clock, onProblem: options.onProblem, onFlood: (reason) => tell({ type: 'broken', reason }) })
   /** Throws for a frame that cannot be sent; false when the child does not take it, which ends an open link. */
   const send = (frame: object): boolean => {
     const line = writeFrame(frame)
-    if (isClosed()) return false
+    if (is('closed')) return false
     if (pipe.write(line)) {
       traffic.framesOut++
       traffic.bytesOut += Buffer.byteLength(line)
       return true
     }
-    if (state === 'open')
-      fail(`The plugin does not read its input: more than ${LIMITS.plugins.inputBacklog} bytes wait, or it has closed it.`)
+    const reason = `The plugin does not read its input: more than ${LIMITS.plugins.inputBacklog} bytes wait, or it has closed it.`
+    if (is('open')) tell({ type: 'broken', reason })
     return false
   }
   const request = (frame: object): void => {
-    if (state === 'retired') throw new SvcError('plugin.generation_closed', RETIRED, { pluginId })
+    if (is('retired')) throw new SvcError('plugin.generation_closed', RETIRED, { pluginId })
     if (!send(frame)) throw new SvcError('plugin.failed', EXITED, { pluginId })
   }
-  const receivers = receiversOf(options, dropped, { send, request, isRetired: () => state === 'retired' })
+  const receivers = receiversOf(options, dropped, { send, request, isRetired: () => is('retired') })
   const { calls, streams, reverse } = receivers
   const reader = createFrameReader({
     onFrame(frame) {
       traffic.framesIn++
-      return { full: !isClosed() && takeFrame(receivers, frame) }
+      return { full: !is('closed') && takeFrame(receivers, frame) }
     },
     onMalformed(problem, envelope) {
       dropped.drop('malformed-frame', `A line of the plugin's output ${problem}.`)
-      if (envelope !== undefined && !isClosed()) answerMalformed(receivers, problem, envelope)
+      if (envelope !== undefined && !is('closed')) answerMalformed(receivers, problem, envelope)
     },
     onOversized: () =>
       dropped.drop('oversized-frame', `A line of the plugin's output has more than ${LIMITS.plugins.frameBytes} bytes and was dropped.`),
@@ -113,25 +119,25 @@ export function createLink(options: LinkOptions): Link {
     resume: () => pipe.resume(),
   })
 
-  const close = (reason: string): void => {
-    state = 'closed'
+  life.on('closed', ({ reason }) => {
     reader.stop()
     reverse.retire()
     calls.failAll(reason)
     streams.failAll(new SvcError('plugin.failed', reason, { pluginId }))
-  }
-  const fail = (reason: string): void => {
-    if (isClosed()) return
-    const wasOpen = state === 'open'
-    close(reason)
-    if (wasOpen) options.onFailure(reason)
-  }
+  })
+  life.on('failed', ({ reason }) => options.onFailure(reason))
+  life.on('retired', () => {
+    streams.failAll(new SvcError('plugin.generation_closed', RETIRED, { pluginId }))
+    reverse.retire()
+    send({ method: 'shutdown', params: {} })
+    pipe.closeInput()
+  })
 
   return {
     call: calls.call,
     notify(method, params) {
       try {
-        return state === 'open' && send({ method, params })
+        return is('open') && send({ method, params })
       } catch {
         return false
       }
@@ -143,17 +149,10 @@ export function createLink(options: LinkOptions): Link {
     },
     async ended() {
       await reader.end()
-      if (!isClosed()) close(EXITED)
+      tell({ type: 'output.ended', reason: EXITED })
     },
-    fail,
-    retire() {
-      if (state !== 'open') return
-      state = 'retired'
-      streams.failAll(new SvcError('plugin.generation_closed', RETIRED, { pluginId }))
-      reverse.retire()
-      send({ method: 'shutdown', params: {} })
-      pipe.closeInput()
-    },
+    fail: (reason) => tell({ type: 'broken', reason }),
+    retire: () => tell({ type: 'retire.requested' }),
     complain: (message) => options.onProblem({ code: 'malformed-frame', message }),
     get counters() {
       return {

@@ -8,12 +8,16 @@
  *    or capabilities. Nothing looks from time to time: where the directory is not there yet, or cannot be watched, what is done
  *    next looks, and whoever does nothing notices nothing.
  */
+import { createActor, fromPromise } from 'xstate'
 import type { Capability } from '../../../protocol/system/system.js'
 import type { Assessment } from '../../../machines/plugin/assessment.js'
+import { leave, lookedAnew } from '../../../kernel/looked.js'
+import { lookMachine } from '../../../machines/look/look.machine.js'
 import { packageStateOf } from '../../../machines/plugin/package-state.js'
 import type { Effects } from '../../../ports/effects.js'
 import type { NativeHost, NativePlugin } from '../../../ports/plugin.js'
 import { createNativeStarter } from '../native/native-instance.js'
+import { messageOf } from '../../../protocol/message-of.js'
 import { plainSentence } from '../../../protocol/text/plain-sentence.js'
 import type { PackageSupervisor } from './package-supervisor.js'
 import type { PluginRecords } from './plugin-records.js'
@@ -22,7 +26,7 @@ import { watchRoots } from './root-watches.js'
 import type { Switches } from './switches.js'
 
 export interface BuiltInDeps {
-  readonly effects: Pick<Effects, 'files' | 'log' | 'paths'>
+  readonly effects: Pick<Effects, 'clock' | 'files' | 'log' | 'paths'>
   readonly switches: Switches
   readonly supervisor: PackageSupervisor
   readonly records: PluginRecords
@@ -45,13 +49,13 @@ export interface BuiltIns {
 }
 
 export function createBuiltIns({ effects, switches, supervisor, records, registry, version }: BuiltInDeps): BuiltIns {
-  const { log, paths } = effects
+  const { clock, log, paths } = effects
   let plugins: readonly NativePlugin[] = []
   let keys: readonly string[] = []
   /** Why each is off, as it was told last. */
   const told = new Map<string, string | undefined>()
-  let following: Promise<void> | undefined
-  const over = new AbortController()
+  const logic = lookMachine.provide({ actors: { look: fromPromise(() => look()) } })
+  const looks = createActor(logic, { id: 'built-ins', clock }).start()
   const watches = watchRoots({ effects, roots: [paths.config], onChanged: () => void follow(), onLost: () => undefined })
 
   async function assess(): Promise<void> {
@@ -69,14 +73,11 @@ export function createBuiltIns({ effects, switches, supervisor, records, registr
     }
   }
 
-  /** One look at a time; whoever asks meanwhile waits for the next. */
+  const faultOf = (): unknown => looks.getSnapshot().context.fault
+
   async function follow(): Promise<void> {
-    await following
-    if (over.signal.aborted) return
-    following ??= look()
-      .catch((error: unknown) => log.error('the switches of built-in plugins could not be followed', { cause: String(error) }))
-      .finally(() => (following = undefined))
-    await following
+    await lookedAnew(looks)
+    if (faultOf() !== undefined) log.error('the switches of built-in plugins could not be followed', { cause: String(faultOf()) })
   }
 
   /** I3. */
@@ -118,7 +119,9 @@ export function createBuiltIns({ effects, switches, supervisor, records, registr
       plugins = given
       keys = given.map(keyOf)
       for (const plugin of given) records.put(keyOf(plugin), { kind: 'native', plugin, version, start: createNativeStarter(plugin, host) })
-      await look()
+      await lookedAnew(looks)
+      const fault = faultOf()
+      if (fault !== undefined) throw fault instanceof Error ? fault : new Error(messageOf(fault))
       for (const key of keys) supervisor.tell(key, { type: 'wanted' })
       await supervisor.settled(keys)
       for (const key of keys) {
@@ -136,7 +139,7 @@ export function createBuiltIns({ effects, switches, supervisor, records, registr
     },
     ids: () => plugins.map(({ id }) => id),
     stop() {
-      over.abort()
+      leave(looks)
       watches.end()
     },
   }

@@ -6,7 +6,12 @@
  * I2 A directory is read once at a time. Who asks meanwhile shares the next reading, never one that has begun: it could
  *    have missed the change that made them ask.
  */
+import { type Actor, createActor, fromPromise } from 'xstate'
 import { createLru } from '../../../kernel/lru.js'
+import { leave, lookedAnew } from '../../../kernel/looked.js'
+import { lookMachine } from '../../../machines/look/look.machine.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import { messageOf } from '../../../protocol/message-of.js'
 import type { Effects } from '../../../ports/effects.js'
 import { fingerprintPackage, hashPackage } from './revision.js'
 
@@ -22,19 +27,24 @@ interface PackageContent {
   readonly fileCount: number
 }
 
+interface Reader {
+  readonly looks: Actor<typeof lookMachine>
+  /** How many wait for it. */
+  users: number
+  /** As it was read last. */
+  content: PackageContent | undefined
+}
+
 export interface PackageReader {
   /** Content of the package at a canonical directory, now. Rejects with `plugin.invalid` as `hashPackage` does. */
   read(root: string): Promise<PackageContent>
 }
 
-/** The coarsest time stamps in use are two seconds apart. */
-const SETTLED = 2500
 const REMEMBERED = 2048
 
 export function createPackageReader(effects: Pick<Effects, 'files' | 'hasher' | 'clock'>): PackageReader {
   const known = createLru<string, { readonly fingerprint: string; readonly content: PackageContent }>(REMEMBERED)
-  const running = new Map<string, Promise<PackageContent>>()
-  const next = new Map<string, Promise<PackageContent>>()
+  const readers = new Map<string, Reader>()
 
   const hash = async (root: string): Promise<PackageContent> => {
     const { revision, digest, isPlain, bytes, files } = await hashPackage(effects, root)
@@ -47,34 +57,35 @@ export function createPackageReader(effects: Pick<Effects, 'files' | 'hasher' | 
     known.delete(root)
     const content = await hash(root)
     const after = await fingerprintPackage(effects, root)
-    const settled = before.value === after.value && effects.clock.now() - after.changedMs > SETTLED
+    const settled = before.value === after.value && effects.clock.now() - after.changedMs > LIMITS.files.grain
     if (settled) known.set(root, { fingerprint: after.value, content }) // I1
     return content
   }
 
-  const begin = (root: string): Promise<PackageContent> => {
-    next.delete(root)
-    const content = readNow(root)
-    running.set(root, content)
-    const end = () => {
-      if (running.get(root) === content) running.delete(root)
+  const begin = (root: string): Reader => {
+    const look = async () => {
+      reader.content = await readNow(root)
     }
-    content.then(end, end)
-    return content
+    const looks = createActor(lookMachine.provide({ actors: { look: fromPromise(look) } }), { clock: effects.clock }).start()
+    const reader: Reader = { looks, users: 0, content: undefined }
+    readers.set(root, reader)
+    return reader
   }
 
   return {
     async read(root) {
-      const current = running.get(root)
-      if (current === undefined) return begin(root)
-      const shared =
-        next.get(root) ??
-        current.then(
-          () => begin(root),
-          () => begin(root),
-        )
-      next.set(root, shared)
-      return shared // I2
+      const reader = readers.get(root) ?? begin(root)
+      reader.users++
+      await lookedAnew(reader.looks) // I2
+      reader.users--
+      if (reader.users === 0 && readers.get(root) === reader) {
+        readers.delete(root)
+        leave(reader.looks)
+      }
+      const { content, looks } = reader
+      const { fault } = looks.getSnapshot().context
+      if (content === undefined || fault !== undefined) throw fault instanceof Error ? fault : new Error(messageOf(fault))
+      return content
     },
   }
 }

@@ -6,7 +6,7 @@ import { TOOLS_DIRECTORY } from '../../../protocol/plugin/tool-files.js'
 import type { ConfigDiagnostic } from '../../../protocol/resource/config.js'
 import { isTruthy } from '../../../protocol/system/variables.js'
 import type { Effects } from '../../../ports/effects.js'
-import type { FileProbe } from '../../../platform/watched/file-probe.js'
+import type { FileProbe } from '../../../ports/watched.js'
 
 /** `installation`: written by the operator. `workspace`: content that came with a project; it narrows, never widens (threat-model W3). */
 export type Trust = 'installation' | 'workspace'

@@ -9,7 +9,7 @@ import { isAbsolute, resolve } from 'node:path'
 import { expandHome } from '../../../machines/permission/permission.js'
 import { isWithin } from '../../../protocol/caller.js'
 import { ancestors, type Trust } from './config-files.js'
-import type { FileProbe } from '../../../platform/watched/file-probe.js'
+import type { FileProbe } from '../../../ports/watched.js'
 
 export type NamedPath =
   | { readonly ok: true; readonly path: string; readonly isAbsolute: boolean }

@@ -15,7 +15,7 @@ import { validateSnapshot } from './config-validate.js'
 import { broughtEntries, definerOf, switchEntry } from '../snapshot/entry-switch.js'
 import { writePatch } from '../snapshot/config-write.js'
 import { readInstructions } from '../catalog/instructions.js'
-import type { FolderWatches } from '../../../platform/watched/folder-watches.js'
+import type { Watcher } from '../../../ports/watched.js'
 import type { ConfigSnapshot } from '../snapshot/snapshot.js'
 import { createSnapshots, type SnapshotEffects, type Snapshots } from '../snapshot/snapshots.js'
 
@@ -31,8 +31,8 @@ export interface ConfigDeps {
   readonly surroundings?: (directory: string) => Promise<Surroundings>
   /** Why commands cannot run in a sandbox here; undefined = they can. */
   readonly whyNoSandbox?: () => Promise<string | undefined>
-  /** Shared with whoever else listens to the same folders. */
-  readonly watches?: FolderWatches
+  /** Shared with whoever else listens to the same folders; absent = one of its own. */
+  readonly watched?: Watcher
 }
 
 export type ConfigFacade = Configs & {
@@ -49,9 +49,9 @@ export function createConfigs({
   layer = (snapshot) => snapshot,
   surroundings,
   whyNoSandbox,
-  watches,
+  watched,
 }: ConfigDeps): ConfigFacade {
-  const snapshots = createSnapshots(effects, onUpdated, watches)
+  const snapshots = createSnapshots(effects, onUpdated, watched)
   const patches = createLane()
 
   const shown = new WeakMap<ConfigDocument, ConfigDocument>()

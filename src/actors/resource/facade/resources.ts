@@ -12,8 +12,8 @@ import { type ConfigDeps, type ConfigFacade, createConfigs } from './config.js'
 import { createInstructions, giveInstructions } from '../catalog/instructions.js'
 import { createLru } from '../../../kernel/lru.js'
 import type { Places } from '../catalog/native-agents.js'
-import { createFolderWatches } from '../../../platform/watched/folder-watches.js'
-import { createLooks, type Looks } from '../../../platform/watched/looks.js'
+import { createWatcher } from '../../../platform/watched/looks.js'
+import type { Watched, Watcher } from '../../../ports/watched.js'
 import { createPluginLayer } from '../contributed/plugin-layer.js'
 import {
   createPluginSource,
@@ -30,7 +30,7 @@ const TOLD = 1024
 interface ResourceDeps {
   readonly effects: SnapshotEffects
   readonly snapshots: Pick<Snapshots, 'get'>
-  readonly instructions: Pick<Looks<ConfigSnapshot, readonly InstructionFile[]>, 'get'>
+  readonly instructions: Pick<Watched<ConfigSnapshot, readonly InstructionFile[]>, 'get'>
   /** Absent = there are no plugins. */
   readonly plugins?: PluginSource
 }
@@ -45,14 +45,13 @@ export function createResourceFacades({ plugins, ...deps }: ResourceFacadeDeps):
   readonly configs: ConfigFacade
   readonly resources: Resources
   readonly instructions: Instructions
+  readonly watched: Watcher
 } {
   const source = createPluginSource(deps.effects, plugins ?? (() => undefined))
   const layer = createPluginLayer(source, deps.effects.log)
-  const watches = createFolderWatches(deps.effects.files)
-  const configs = createConfigs({ ...deps, layer: layer.under, watches })
-  const given = createLooks<ConfigSnapshot, readonly InstructionFile[]>({
-    effects: deps.effects,
-    watches,
+  const watched = createWatcher(deps.effects)
+  const configs = createConfigs({ ...deps, layer: layer.under, watched })
+  const given = watched<ConfigSnapshot, readonly InstructionFile[]>({
     read: (probe, _directory, { input }) => giveInstructions(deps.effects, input, probe),
     isSame: isDeepStrictEqual,
   })
@@ -64,6 +63,7 @@ export function createResourceFacades({ plugins, ...deps }: ResourceFacadeDeps):
     configs,
     resources: createResources({ effects: deps.effects, snapshots, instructions: given, plugins: source }),
     instructions: createInstructions(deps),
+    watched,
   }
 }
 

@@ -5,9 +5,7 @@ import { dirname, join } from 'node:path'
 import type { ManagedResource } from '../../../protocol/resource/managed.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Effects } from '../../../ports/effects.js'
-import type { FileProbe } from '../../../platform/watched/file-probe.js'
-import type { FolderWatches } from '../../../platform/watched/folder-watches.js'
-import { createLooks } from '../../../platform/watched/looks.js'
+import type { FileProbe, Watcher } from '../../../ports/watched.js'
 import type { SkillEntry } from '../markdown/markdown.js'
 import type { ManagedPlace } from '../../../ports/managed.js'
 import { managedRoot } from './managed-folder.js'
@@ -22,7 +20,7 @@ interface SkillGround {
 
 export interface SkillListDeps {
   readonly effects: Pick<Effects, 'files' | 'clock' | 'paths'>
-  readonly watches: FolderWatches
+  readonly watched: Watcher
   /** `isOwn`: it lies in the managed folder. */
   read(place: ManagedPlace, entry: SkillEntry, isOwn: boolean): Promise<ManagedResource>
 }
@@ -37,10 +35,8 @@ export interface SkillList {
   forget(directory: string): void
 }
 
-export function createSkillList({ effects, watches, read }: SkillListDeps): SkillList {
-  const looks = createLooks<SkillGround, ReadonlyMap<string, Kept>>({
-    effects,
-    watches,
+export function createSkillList({ effects, watched, read }: SkillListDeps): SkillList {
+  const looks = watched<SkillGround, ReadonlyMap<string, Kept>>({
     async read(probe, _key, { input: { place, skills, isPlain }, before }) {
       const own = join(managedRoot(effects, place), 'skills')
       const kept = new Map<string, Kept>()

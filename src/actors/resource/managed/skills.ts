@@ -6,7 +6,7 @@ import { expectedOf } from '../../../protocol/resource/expected.js'
 import type { ManagedResource } from '../../../protocol/resource/managed.js'
 import type { Effects } from '../../../ports/effects.js'
 import type { ManagedPlace, ManagedSkills } from '../../../ports/managed.js'
-import type { FolderWatches } from '../../../platform/watched/folder-watches.js'
+import type { Watcher } from '../../../ports/watched.js'
 import type { SkillEntry } from '../markdown/markdown.js'
 import { isPlain, managedRoot, writableFolder } from './managed-folder.js'
 import type { ManagedDeps } from './markdown-resources.js'
@@ -20,7 +20,7 @@ interface SkillDeps extends ManagedDeps {
   readonly effects: ManagedDeps['effects'] & Pick<Effects, 'clock' | 'hasher'>
   readonly versions: SkillVersions
   readonly folders: SkillFolders
-  readonly watches: FolderWatches
+  readonly watched: Watcher
 }
 
 type Check = (current: string | undefined) => Promise<void>
@@ -30,7 +30,7 @@ export function createManagedSkills(deps: SkillDeps): ManagedSkills {
   const { files } = effects
   const called = (id: string) => `skill "${id}"`
 
-  const list = createSkillList({ effects, watches: deps.watches, read: resourceOf })
+  const list = createSkillList({ effects, watched: deps.watched, read: resourceOf })
   deps.snapshots.onForgotten(list.forget)
 
   async function resourceOf(place: ManagedPlace, entry: SkillEntry, isInPlace: boolean): Promise<ManagedResource> {

@@ -10,7 +10,7 @@ import type { Origin } from '../config/config-files.js'
 import { findUnsupported } from '../config/config-unsupported.js'
 import type { JsonRecord } from '../../../protocol/text/json.js'
 import { isReservedKey, RESERVED_KEY } from '../config/config-merge.js'
-import type { FileProbe } from '../../../platform/watched/file-probe.js'
+import type { FileProbe } from '../../../ports/watched.js'
 import { WorkExceeded } from '../../../kernel/work.js'
 import { readMarkdown as parse } from './frontmatter.js'
 

@@ -5,7 +5,7 @@ import { LIMITS } from '../../../protocol/limits.js'
 import { isRecord, type JsonRecord } from '../../../protocol/text/json.js'
 import { SLICE } from '../../../kernel/work.js'
 import { keyLocator, type Position } from '../config/config-parse.js'
-import type { FileProbe } from '../../../platform/watched/file-probe.js'
+import type { FileProbe } from '../../../ports/watched.js'
 import type { ConfigSnapshot } from './snapshot.js'
 
 type Keys = readonly (string | number)[]

@@ -1,5 +1,5 @@
 /**
- * The configuration of each directory in use, one snapshot for each (see `createLooks`).
+ * The configuration of each directory in use, one snapshot for each (see `Watched`).
  *
  * I1 A malformed file never removes the good state there was before it.
  */
@@ -8,8 +8,8 @@ import { SvcError } from '../../../protocol/errors.js'
 import type { Effects } from '../../../ports/effects.js'
 import type { ConfigDiagnostic } from '../../../protocol/resource/config.js'
 import { createLru } from '../../../kernel/lru.js'
-import { createFolderWatches, type FolderWatches } from '../../../platform/watched/folder-watches.js'
-import { createLooks } from '../../../platform/watched/looks.js'
+import { createWatcher } from '../../../platform/watched/looks.js'
+import type { Watcher } from '../../../ports/watched.js'
 import { type ConfigSnapshot, readSnapshot } from './snapshot.js'
 
 interface SnapshotOptions {
@@ -50,14 +50,12 @@ const TOLD = 4096
 export function createSnapshots(
   effects: SnapshotEffects,
   onChanged?: (directory: string) => void,
-  watches: FolderWatches = createFolderWatches(effects.files),
+  watched: Watcher = createWatcher(effects),
 ): Snapshots {
   /** Problems in the log, which a file of the installation has for every directory. */
   const told = createLru<string, true>(TOLD)
   const listeners: ((directory: string) => void)[] = []
-  const looks = createLooks<undefined, Seen>({
-    effects,
-    watches,
+  const looks = watched<undefined, Seen>({
     onChanged,
     async read(probe, directory, { before }) {
       const good = before === undefined || before.isUnusable ? undefined : before.snapshot

@@ -17,10 +17,10 @@ const PART_BYTES = LIMITS.events.recordBytes - 1024
 type HistoryCore = Pick<Rows & Work, 'store' | 'journal' | 'live' | 'transcripts' | 'effects' | 'restores'>
 
 export interface MessageQuery {
-  limit?: number | undefined
-  order?: 'asc' | 'desc' | undefined
-  slim?: boolean | undefined
-  cursor?: string | undefined
+  readonly limit?: number | undefined
+  readonly order?: 'asc' | 'desc' | undefined
+  readonly slim?: boolean | undefined
+  readonly cursor?: string | undefined
 }
 
 /** A page as JSON text; `slim` leaves file snapshots out of tool and reasoning metadata. */

@@ -2,8 +2,11 @@
  * Lists of a server are read anew after it says that they have changed: once for many such words, one reading at a time, and ever so seldom by a
  * server that goes on saying it.
  */
+import { createActor, fromPromise } from 'xstate'
 import type { NativeHost } from '../../../ports/plugin.js'
+import { lookMachine } from '../../../machines/look/look.machine.js'
 import { createAlarm } from '../../../kernel/alarm.js'
+import { ask, leave } from '../../../kernel/looked.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { OfferKind } from '../link/lists.js'
 
@@ -24,18 +27,16 @@ export function createReadingAnew(
   onFlood: () => void,
 ): ReadingAnew {
   const stale = new Set<OfferKind>()
-  const alarm = createAlarm(clock, () => void ring())
-  let isReading = false
+  const logic = lookMachine.provide({ actors: { look: fromPromise(() => readStale()) } })
+  const looks = createActor(logic, { id: 'lists', clock }).start()
+  const alarm = createAlarm(clock, () => ask(looks))
   let begun = Number.NEGATIVE_INFINITY
   let readings = 0
 
-  async function ring(): Promise<void> {
-    if (isReading) return alarm.set(changedPause)
-    isReading = true
+  async function readStale(): Promise<void> {
     const kinds = [...stale]
     stale.clear()
-    await read(kinds)
-    isReading = false
+    if (kinds.length > 0) await read(kinds)
   }
 
   function pause(): number {
@@ -59,6 +60,9 @@ export function createReadingAnew(
       alarm.clear()
       stale.clear()
     },
-    end: () => alarm.end(),
+    end() {
+      alarm.end()
+      leave(looks)
+    },
   }
 }

@@ -7,7 +7,11 @@
  *    are; ten thousand files cost nothing otherwise.
  * I3 A look that fails changes nothing, and is repeated.
  */
+import { type Actor, createActor, fromPromise } from 'xstate'
+import { lookMachine } from '../../../machines/look/look.machine.js'
 import { type Alarm, createAlarm } from '../../../kernel/alarm.js'
+import { ask, leave, lookedAnew } from '../../../kernel/looked.js'
+import { reached } from '../../../kernel/reached.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Effects } from '../../../ports/effects.js'
 import { changedIds } from './catalog.js'
@@ -50,8 +54,10 @@ interface Shelf {
   sources: Sources
   /** Ids to be announced. */
   readonly pending: Set<string>
-  /** Looks, one after the other. */
-  turn: Promise<void>
+  /** What the next look is at. */
+  due: Dirty | undefined
+  /** One look at a time. */
+  readonly looks: Looker
   isLoaded: boolean
   /** Identities of the listed directories. */
   marks: string
@@ -60,10 +66,11 @@ interface Shelf {
 interface Followed {
   readonly context: Context
   shelves: readonly Shelf[]
-  ready: Promise<void>
+  /** Looks for its roots, and at those that are new. */
+  readonly looks: Looker
 }
 
-const FRESH = 100
+type Looker = Actor<typeof lookMachine>
 
 /** Every root that is looked at, and the contexts that use it. */
 interface Shelves {
@@ -82,11 +89,16 @@ export function createLibrary(deps: LibraryDeps): Library {
   const library: Shelves = { deps, budget: { used: 0 }, shelves: new Map(), followed, relook, relooks: 0 }
   return {
     follow: (context) => follow(library, context),
-    followed: async (root) => followed.get(root)?.ready,
+    async followed(root) {
+      const entry = followed.get(root)
+      if (entry !== undefined) await seen(entry)
+    },
     unfollow(root) {
       const entry = followed.get(root)
+      if (entry === undefined) return
       followed.delete(root)
-      for (const shelf of entry?.shelves ?? []) leave(library, shelf, root)
+      leave(entry.looks)
+      for (const shelf of entry.shelves) abandon(library, shelf, root)
     },
     context: (root) => followed.get(root)?.context,
     *contexts() {
@@ -96,7 +108,7 @@ export function createLibrary(deps: LibraryDeps): Library {
     async look(root) {
       const entry = followed.get(root)
       if (entry === undefined) return
-      await Promise.all(entry.shelves.map((shelf) => lookAt(library, shelf, 'all')))
+      await Promise.all(entry.shelves.map((shelf) => lookAt(shelf, 'all')))
       for (const shelf of entry.shelves) if (shelf.pending.size > 0) shelf.watch.touch([]) // I1
     },
     suspect(root, path, id) {
@@ -108,18 +120,31 @@ export function createLibrary(deps: LibraryDeps): Library {
     },
     stop() {
       relook.end()
-      for (const shelf of library.shelves.values()) shelf.watch.stop()
+      for (const { looks } of followed.values()) leave(looks)
+      for (const { looks, watch } of library.shelves.values()) {
+        leave(looks)
+        watch.stop()
+      }
     },
   }
 }
 
 async function follow(library: Shelves, context: Context): Promise<void> {
   const known = library.followed.get(context.root)
-  if (known !== undefined) return known.ready
-  const entry: Followed = { context, shelves: [], ready: Promise.resolve() }
+  if (known !== undefined) return seen(known)
+  const entry: Followed = { context, shelves: [], looks: lookerOf(library, () => plan(library, entry)) }
   library.followed.set(context.root, entry)
-  entry.ready = plan(library, context.root)
-  return entry.ready
+  ask(entry.looks)
+  return seen(entry)
+}
+
+/** Resolves once its files were looked at. */
+async function seen({ looks }: Followed): Promise<void> {
+  await reached(looks, ({ context }) => context.ended > 0)
+}
+
+function lookerOf({ deps }: Shelves, look: () => Promise<void>): Looker {
+  return createActor(lookMachine.provide({ actors: { look: fromPromise(look) } }), { clock: deps.effects.clock }).start()
 }
 
 function shelfOf(library: Shelves, root: Root): Shelf {
@@ -129,72 +154,82 @@ function shelfOf(library: Shelves, root: Root): Shelf {
   const watch = watchRoot(root.path, {
     effects: library.deps.effects,
     look: async (dirty) => {
-      await lookAt(library, shelf, dirty)
+      await lookAt(shelf, dirty)
       announce(library, shelf)
     },
-    onAppeared: () => void Promise.all([...shelf.users].map((user) => plan(library, user))),
+    onAppeared() {
+      for (const { looks, shelves } of library.followed.values()) if (shelves.includes(shelf)) ask(looks)
+    },
   })
   const sources: Sources = { root, files: new Map(), problems: [], folders: [], isFresh: false }
-  const shelf: Shelf = { root, users: new Set(), watch, sources, pending: new Set(), turn: Promise.resolve(), isLoaded: false, marks: '' }
+  const looks = lookerOf(library, () => lookNow(library, shelf))
+  const shelf: Shelf = { root, users: new Set(), watch, sources, pending: new Set(), due: undefined, looks, isLoaded: false, marks: '' }
   library.shelves.set(key, shelf)
   return shelf
 }
 
-function leave({ shelves, budget }: Shelves, shelf: Shelf, user: string): void {
+function abandon({ shelves, budget }: Shelves, shelf: Shelf, user: string): void {
   shelf.users.delete(user)
   if (shelf.users.size > 0) return
   for (const [key, other] of shelves) if (other === shelf) shelves.delete(key)
   shelf.watch.stop()
-  shelf.turn = shelf.turn.then(() => {
+  leave(shelf.looks)
+  void reached(shelf.looks).then(() => {
     for (const { size } of shelf.sources.files.values()) budget.used -= size
   })
 }
 
 /** Finds the roots of a context again: repositories and directories come and go. */
-async function plan(library: Shelves, contextRoot: string): Promise<void> {
-  const { deps, followed, relook } = library
-  const entry = followed.get(contextRoot)
-  if (entry === undefined) return
+async function plan(library: Shelves, entry: Followed): Promise<void> {
+  const { deps } = library
+  const { root: contextRoot } = entry.context
   const roots = await rootsOf(deps.effects, entry.context, deps.places)
-  if (relook.isOver || followed.get(contextRoot) !== entry) return
+  if (isLeft(entry)) return
   const before = entry.shelves
   entry.shelves = roots.map((root) => shelfOf(library, root))
   for (const shelf of entry.shelves) shelf.users.add(contextRoot)
   const gone = before.filter((shelf) => !entry.shelves.includes(shelf))
   const added = entry.shelves.filter((shelf) => !before.includes(shelf))
-  for (const shelf of gone) leave(library, shelf, contextRoot)
-  for (const shelf of added) await lookAt(library, shelf, 'all')
+  for (const shelf of gone) abandon(library, shelf, contextRoot)
+  for (const shelf of added) await lookAt(shelf, 'all')
   if (before.length === 0) return
   const ids = [...gone, ...added].flatMap(({ sources }) => [...changedIds(undefined, sources)])
   if (ids.length > 0) deps.onChanged(entry.context, new Set(ids))
 }
 
 /** Never rejects. */
-function lookAt(library: Shelves, shelf: Shelf, dirty: Dirty): Promise<void> {
-  shelf.turn = shelf.turn.then(async () => {
-    if (library.relook.isOver || shelf.users.size === 0) return
-    try {
-      await lookNow(library, shelf, dirty)
-    } catch (error) {
-      library.deps.effects.log.warn('workflow files could not be looked at', { directory: shelf.root.path, cause: String(error) })
-      shelf.watch.later(LIMITS.workflows.claimRetry) // I3
-    }
-  })
-  return shelf.turn
+function lookAt(shelf: Shelf, dirty: Dirty): Promise<void> {
+  shelf.due = shelf.due === undefined ? dirty : bothOf(shelf.due, dirty)
+  return lookedAnew(shelf.looks)
 }
 
-async function lookNow({ deps, budget }: Shelves, shelf: Shelf, dirty: Dirty): Promise<void> {
+function bothOf(a: Dirty, b: Dirty): Dirty {
+  return a === 'all' || b === 'all' ? 'all' : new Set([...a, ...b])
+}
+
+async function lookNow({ deps, budget }: Shelves, shelf: Shelf): Promise<void> {
+  const dirty = shelf.due ?? 'all'
+  shelf.due = undefined
+  try {
+    await lookWithin({ ...deps, budget }, shelf, dirty)
+  } catch (error) {
+    deps.effects.log.warn('workflow files could not be looked at', { directory: shelf.root.path, cause: String(error) })
+    shelf.watch.later(LIMITS.workflows.claimRetry) // I3
+  }
+}
+
+async function lookWithin(deps: LibraryDeps & Pick<Shelves, 'budget'>, shelf: Shelf, dirty: Dirty): Promise<void> {
   if (!shelf.isLoaded) {
-    shelf.sources = { ...shelf.sources, files: load(deps.cache, budget, shelf.root) }
+    shelf.sources = { ...shelf.sources, files: load(deps.cache, deps.budget, shelf.root) }
     shelf.isLoaded = true
   }
   const before = shelf.sources
-  const after = await lookAtSources({ ...deps, budget }, before, dirty)
+  const after = await lookAtSources(deps, before, dirty)
   shelf.sources = after
   for (const id of changedIds(before, after)) shelf.pending.add(id)
   shelf.marks = await marksOf(deps.effects.files, after.folders)
   await shelf.watch.cover(after.folders)
-  if (after.isFresh) shelf.watch.later(FRESH)
+  if (after.isFresh) shelf.watch.later(LIMITS.files.grain)
 }
 
 /** What the last process knew; it holds for files whose identity is the same. */
@@ -204,8 +239,8 @@ function load(cache: SourceCache, budget: Budget, root: Root): Sources['files'] 
   return files
 }
 
-function announce({ deps, followed, relook }: Shelves, shelf: Shelf): void {
-  if (relook.isOver || shelf.pending.size === 0) return
+function announce({ deps, followed }: Shelves, shelf: Shelf): void {
+  if (isLeft(shelf) || shelf.pending.size === 0) return
   const ids = new Set(shelf.pending)
   shelf.pending.clear()
   for (const user of shelf.users) {
@@ -214,19 +249,24 @@ function announce({ deps, followed, relook }: Shelves, shelf: Shelf): void {
   }
 }
 
+/** Nobody looks at it any more. */
+function isLeft({ looks }: Pick<Shelf, 'looks'>): boolean {
+  return looks.getSnapshot().hasTag('leaving')
+}
+
 /** I2. */
 async function lookAtAll(library: Shelves): Promise<void> {
   const { deps, shelves, followed, relook } = library
   const turn = takeTurns()
   const isWhole = ++library.relooks % LIMITS.workflows.relookAll === 0
-  for (const root of followed.keys()) {
+  for (const { looks } of followed.values()) {
     await turn()
-    await plan(library, root)
+    await lookedAnew(looks)
   }
   for (const shelf of shelves.values()) {
     await turn()
     if (!isWhole && (await marksOf(deps.effects.files, shelf.sources.folders)) === shelf.marks) continue
-    await lookAt(library, shelf, 'all')
+    await lookAt(shelf, 'all')
     announce(library, shelf)
   }
   relook.set(LIMITS.workflows.relook)

@@ -1,14 +1,18 @@
 /**
- * One configuration directory under watch: when to look at it, and at what.
+ * One configuration directory under watch: when to look at it, and at what; its life is `workflow-root.machine.ts`.
  *
- * I1 A report of a change leads to a look once nothing was reported for `debounce`, and at the latest after `debounceMost`.
- * I2 Reports are hints: paths of files are looked at alone, everything else is a reason to look at all of it.
- * I3 What is watched from now on is looked at once more: it may have changed before the watch was there.
- * I4 A directory that does not exist is asked after every `appearance`; nothing is watched above it.
+ * I1 Reports are hints: paths of files are looked at alone, everything else is a reason to look at all of it.
+ * I2 What is watched from now on is looked at once more: it may have changed before the watch was there.
+ * I3 Nothing is watched above a directory that does not exist.
+ * I4 A tree is watched as a whole (`Files.watch`), in `workflow` and `workflows` and in what links lead to, not folder by folder as
+ *    `src/platform/watched` does: up to `LIMITS.workflows.folders` of each root would take the places of the configuration in what that
+ *    may watch, and a report here has to name files, ten thousand of which are not asked for.
  */
+import { createActor, type EventFrom, fromPromise } from 'xstate'
+import { type Found, workflowRootMachine } from '../../../machines/workflows/workflow-root.machine.js'
 import { createAlarm } from '../../../kernel/alarm.js'
+import { isActive } from '../../../kernel/reached.js'
 import { isWithin } from '../../../protocol/caller.js'
-import { LIMITS } from '../../../protocol/limits.js'
 import type { Effects } from '../../../ports/effects.js'
 import { statOf } from './scan.js'
 
@@ -41,24 +45,26 @@ export function watchRoot(path: string, { effects, look, onAppeared }: RootWatch
   const { clock, files } = effects
   const ends = new Map<string, () => void>()
   let dirty: Set<string> | 'all' | undefined
-  let dirtySince = 0
-  const settled = createAlarm(clock, flush)
+  const logic = workflowRootMachine.provide({ actors: { find: fromPromise(find) } })
+  const life = createActor(logic, { id: `workflow-root:${path}`, clock })
   const repeat = createAlarm(clock, () => touch([]))
-  const poll = createAlarm(clock, () => void appeared())
-  let wasThere = false
+  life.on('due', flush)
+  life.on('appeared', onAppeared)
+  life.on('found', () => touch([]))
+  life.start()
+
+  function tell(event: EventFrom<typeof workflowRootMachine>): void {
+    if (isActive(life)) life.send(event)
+  }
 
   function touch(paths: readonly string[]): void {
-    if (settled.isOver) return
-    const now = clock.monotonic()
-    if (dirty === undefined) dirtySince = now
+    const isWhole = paths.length === 0 || paths.some((each) => !each.endsWith(SUFFIX)) // I1
     dirty ??= new Set()
-    const isWhole = paths.length === 0 || paths.some((each) => !each.endsWith(SUFFIX)) // I2
     if (dirty !== 'all') {
       if (isWhole || dirty.size + paths.length > MOST_PATHS) dirty = 'all'
       else for (const each of paths) dirty.add(each)
     }
-    const most = dirtySince + LIMITS.workflows.debounceMost - now
-    settled.set(Math.max(0, Math.min(LIMITS.workflows.debounce, most))) // I1
+    tell({ type: 'touched' })
   }
 
   function flush(): void {
@@ -69,15 +75,15 @@ export function watchRoot(path: string, { effects, look, onAppeared }: RootWatch
 
   async function watchOne(directory: string): Promise<boolean> {
     if (ends.has(directory)) return true
-    if (settled.isOver) return false
+    if (!isActive(life)) return false
     const end = await files.watch(directory, (paths) => {
       if (paths.includes(directory)) lost(directory)
       touch(paths)
     })
     if (end === undefined) return false
-    if (settled.isOver || ends.has(directory)) end()
+    if (!isActive(life) || ends.has(directory)) end()
     else ends.set(directory, end)
-    touch([]) // I3
+    touch([]) // I2
     return true
   }
 
@@ -85,28 +91,17 @@ export function watchRoot(path: string, { effects, look, onAppeared }: RootWatch
   function lost(directory: string): void {
     ends.get(directory)?.()
     ends.delete(directory)
-    if (directory === path) ask()
+    if (directory === path) tell({ type: 'lost' })
   }
 
-  function ask(): void {
-    poll.set(LIMITS.workflows.appearance)
-  }
-
-  /** I4. Where nothing can be watched, asking is all there is. */
-  async function appeared(): Promise<void> {
-    const isThere = (await statOf(files, path))?.kind === 'directory'
-    const appears = isThere && !wasThere
-    wasThere = isThere
-    if (!isThere || !(await watchOne(path))) ask()
-    if (!isThere || settled.isOver) return
-    if (appears) onAppeared()
-    touch([])
+  async function find(): Promise<Found> {
+    if ((await statOf(files, path))?.kind !== 'directory') return 'absent'
+    return (await watchOne(path)) ? 'watched' : 'deaf'
   }
 
   return {
     async cover(folders) {
-      wasThere = await watchOne(path)
-      if (!wasThere) ask()
+      tell({ type: 'covered', isWatched: await watchOne(path) })
       const elsewhere = folders.filter((folder) => !isWithin(path, folder))
       for (const [directory, end] of ends) {
         if (directory === path || elsewhere.includes(directory)) continue
@@ -118,7 +113,8 @@ export function watchRoot(path: string, { effects, look, onAppeared }: RootWatch
     touch,
     later: repeat.set,
     stop() {
-      for (const alarm of [settled, repeat, poll]) alarm.end()
+      repeat.end()
+      tell({ type: 'stop.requested' })
       for (const end of ends.values()) end()
       ends.clear()
     },

@@ -56,8 +56,6 @@ export interface SourceDeps {
   readonly work: Work
 }
 
-/** Two changes closer together than this may leave the same times on a file. */
-const TIME_GRAIN = 50
 const ATTEMPTS = 3
 
 /** Looks at every file of a root; `known` are the files of the last look, and of the last process. */
@@ -159,7 +157,7 @@ function refused(message: string): Content {
 }
 
 function isNew({ effects }: SourceDeps, stat: FileStat): boolean {
-  return Math.abs(stat.modifiedMs - effects.clock.now()) < TIME_GRAIN
+  return Math.abs(stat.modifiedMs - effects.clock.now()) < LIMITS.files.grain
 }
 
 /** I4. */

@@ -20,6 +20,7 @@ export function createManagedPlace(options: Parameters<typeof createWorkspace>[0
   const management = createManagement({
     effects: workspace.effects,
     cloner,
+    watched: workspace.watched,
     onCloneProgress,
     snapshots: workspace.configs.snapshots,
     resources: workspace.resources,

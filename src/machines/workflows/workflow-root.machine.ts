@@ -27,8 +27,7 @@ type RootWord =
   | { readonly type: 'appeared' }
   | { readonly type: 'found' }
 
-const found = (as: Found) =>
-  ({ type: 'isFound', params: ({ event }: { event: { output: Found } }) => ({ is: event.output, as }) }) as const
+const found = (as: Found) => ({ type: 'isFound', params: ({ event }: { event: { output: Found } }) => ({ is: event.output, as }) }) as const
 const isWatched = { type: 'isWatched', params: ({ event }: { event: { isWatched: boolean } }) => event.isWatched } as const
 
 export const workflowRootMachine = setup({

@@ -169,6 +169,7 @@ export const REASONS = {
   'src/plugins/shell/jobs/jobs.ts in flight listed': LISTED,
   'src/plugins/shell/jobs/jobs.ts in flight lives': LISTED,
   'src/plugins/subagents/delivery.ts in flight waiters': INSIDE,
+  'src/plugins/workflows/files/root-watch.ts in flight finds': LISTED,
   'src/plugins/workflows/schedule/engine.ts in flight using': ONCE,
   'src/plugins/workflows/schedule/reconcile.ts in flight waiting': 'activations, which are machines, whose files may be fit to run soon',
   'src/server/door.ts in flight open': LISTED,

@@ -7,7 +7,7 @@
  * I4 A value that is another one is told, and so is what svc has written, once.
  */
 import { type Actor, createActor, fromPromise } from 'xstate'
-import { lookMachine } from '../../machines/look/look.machine.js'
+import { type LookInput, lookMachine } from '../../machines/look/look.machine.js'
 import { ask, leave } from '../../kernel/looked.js'
 import { nextTurn } from '../../kernel/pause.js'
 import { reached } from '../../kernel/reached.js'
@@ -50,6 +50,8 @@ function createLooks<Input, Value>({ effects, watches, onChanged, ...how }: Look
   const recent = createLru<string, string>(LIMITS.config.directories, forget)
   let writtenAt = Number.NEGATIVE_INFINITY
 
+  const logic = lookMachine.provide({ actors: { look: fromPromise<void, LookInput>(({ input }) => begin(input.what)) } })
+
   function forget(directory: string): void {
     const held = directories.get(directory)
     directories.delete(directory)
@@ -74,8 +76,7 @@ function createLooks<Input, Value>({ effects, watches, onChanged, ...how }: Look
     const settled = createAlarm(clock, () => {
       if (held.isDirty && held.entry !== undefined) void get(directory, held.entry.input, false).catch(() => undefined)
     })
-    const logic = lookMachine.provide({ actors: { look: fromPromise(() => begin(directory, held)) } })
-    const looks = createActor(logic, { id: `look:${directory}`, clock }).start()
+    const looks = createActor(logic, { id: `look:${directory}`, input: { what: directory }, clock }).start()
     const held: Here = { memory, settled, looks, entry: undefined, asked: undefined, result: undefined, isDirty: false, isOwed: false }
     directories.set(directory, held)
     return held
@@ -117,10 +118,11 @@ function createLooks<Input, Value>({ effects, watches, onChanged, ...how }: Look
     return result
   }
 
-  async function begin(directory: string, held: Here): Promise<void> {
-    const { asked } = held
+  async function begin(directory: string): Promise<void> {
+    const held = directories.get(directory)
+    const asked = held?.asked
+    if (held === undefined || asked === undefined) return
     held.asked = undefined
-    if (asked === undefined) return
     held.result = look(directory, held, asked)
     await held.result
   }

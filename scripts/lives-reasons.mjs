@@ -46,8 +46,10 @@ export const REASONS = {
   'src/actors/plugin/process/provider-stream.ts isFinished': 'the finish has come: a place in a stream that is read once',
   'src/actors/plugin/registry/door.ts open': 'a gate that closes once; the generation machine is what closes it',
   'src/actors/provider/adapter-cache.ts isSilent': READ,
-  'src/actors/provider/sign-in/attempts.ts isAnswered': 'what somebody did with an attempt, which is a machine: the tab of a browser is told by it',
-  'src/actors/provider/sign-in/attempts.ts isAwaited': 'what somebody did with an attempt, which is a machine: the tab of a browser is told by it',
+  'src/actors/provider/sign-in/attempts.ts isAnswered':
+    'what somebody did with an attempt, which is a machine: the tab of a browser is told by it',
+  'src/actors/provider/sign-in/attempts.ts isAwaited':
+    'what somebody did with an attempt, which is a machine: the tab of a browser is told by it',
   'src/actors/provider/sign-in/pasted-tokens.ts isTaken': 'a token is taken once',
   'src/actors/resource/markdown/markdown.ts full': SEEN,
   'src/actors/session/history/fork.ts isStaged': 'a place in what one call does: what it has stored is removed when it fails',
@@ -74,6 +76,7 @@ export const REASONS = {
   'src/http/streams/sse.ts endsAtOnce': 'a place in an answer: its end came before its head was written',
   'src/http/streams/sse.ts useChunkedEncodingByDefault': 'a setting of Node',
   'src/platform/watched/file-probe.ts fresh': SEEN,
+  'src/platform/watched/reading.ts isDirty': 'what is remembered of the files may be wrong: data of the next look, which is a machine',
   'src/platform/watched/looks.ts isDirty': 'what is remembered of the files may be wrong: data of the next look, which is a machine',
   'src/platform/watched/looks.ts isOwed': 'a write is told once, by the look that follows it',
   'src/plugins/files/change/patch-text.ts isAtEnd': SEEN,
@@ -98,7 +101,8 @@ export const REASONS = {
   'src/plugins/pty/client.ts isClosed': 'a reader of the output of a terminal, which is a machine; it reads to the end and is no more',
   'src/plugins/pty/output.ts isDecoding': READ,
   'src/plugins/pty/output.ts isFinished': 'a text that grows until its program ends, which the terminal machine hears of',
-  'src/plugins/pty/terminal.ts isPaused': 'whether the program of a terminal, which is a machine, is read: as long as its readers lag it is not',
+  'src/plugins/pty/terminal.ts isPaused':
+    'whether the program of a terminal, which is a machine, is read: as long as its readers lag it is not',
   'src/plugins/pty/terminal.ts isWaking': 'readers are woken once for what comes in one turn of the event loop',
   'src/plugins/shell/jobs/ring.ts isCut': SEEN,
   'src/plugins/shell/parse/ansi.ts certain': SEEN,
@@ -141,7 +145,8 @@ export const REASONS = {
   'src/actors/artifact/artifacts.ts in flight uploading': INSIDE,
   'src/actors/interaction/requests.ts in flight open': LISTED,
   'src/actors/plugin/entry/hook-command.ts in flight waiting': INSIDE,
-  'src/actors/plugin/generation/generation.actor.ts in flight starting': 'starts of instances, which are machines: a kill waits for what it kills',
+  'src/actors/plugin/generation/generation.actor.ts in flight starting':
+    'starts of instances, which are machines: a kill waits for what it kills',
   'src/actors/plugin/native/native-calls.ts in flight underWay': INSIDE,
   'src/actors/plugin/package/package-copy.ts in flight closing': ENDINGS,
   'src/actors/plugin/package/package-reader.ts in flight known': 'a memory: what is read anew is forgotten first',
@@ -164,6 +169,7 @@ export const REASONS = {
   'src/plugins/shell/jobs/jobs.ts in flight listed': LISTED,
   'src/plugins/shell/jobs/jobs.ts in flight lives': LISTED,
   'src/plugins/subagents/delivery.ts in flight waiters': INSIDE,
+  'src/plugins/workflows/files/root-watch.ts in flight finds': LISTED,
   'src/plugins/workflows/schedule/engine.ts in flight using': ONCE,
   'src/plugins/workflows/schedule/reconcile.ts in flight waiting': 'activations, which are machines, whose files may be fit to run soon',
   'src/server/door.ts in flight open': LISTED,
@@ -230,7 +236,8 @@ export const REASONS = {
   'src/actors/resource/facade/resources.ts Promise places': ONCE,
   'src/actors/resource/contributed/answers.ts Promise asked': ONCE,
   'src/actors/workspace/clone.actor.ts Promise work': 'the last step that the clone machine began ends before the next does anything',
-  'src/actors/plugin/generation/generation.actor.ts promises starting': 'starts of instances, which are machines: a kill waits for what it kills',
+  'src/actors/plugin/generation/generation.actor.ts promises starting':
+    'starts of instances, which are machines: a kill waits for what it kills',
   'src/actors/plugin/link/frame-reader.ts Promise idle': 'the reading of what has come so far: the end of the output waits for it',
   'src/actors/plugin/native/native-calls.ts promises underWay': ENDINGS,
   'src/actors/plugin/package/package-copy.ts promises closing': ENDINGS,

@@ -156,8 +156,7 @@ function declare(node, scope, { scopes, parents, aliases }) {
   if (own !== scope) for (const parameter of node.params) for (const name of namesIn(parameter)) own.names.set(name, { kind: 'parameter' })
   if (node.type === 'VariableDeclaration')
     for (const { id, init } of node.declarations)
-      for (const name of namesIn(id))
-        own.names.set(name, { kind: node.kind, init, type: id.typeAnnotation?.typeAnnotation })
+      for (const name of namesIn(id)) own.names.set(name, { kind: node.kind, init, type: id.typeAnnotation?.typeAnnotation })
   if (node.type === 'TSTypeAliasDeclaration') {
     aliases.set(node.id.name, node.typeAnnotation)
     node.typeAnnotation.isNamed = true

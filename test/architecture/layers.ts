@@ -33,6 +33,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     layers: ['ports', 'protocol'],
     contracts: {
       'src/kernel/roots.ts': [],
+      'src/kernel/work.ts': [],
       'src/machines/acceptance/standing.ts': [],
       'src/store/store.ts': [],
       'src/store/plugin-rows.ts': [],

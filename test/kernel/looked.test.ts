@@ -8,7 +8,7 @@ import { lookMachine } from '../../src/machines/look/look.machine.js'
 function looker() {
   const ends: { done(): void; fail(): void }[] = []
   const look = () => new Promise<void>((resolve, reject) => ends.push({ done: resolve, fail: () => reject(new Error('broken')) }))
-  const ref = createActor(lookMachine.provide({ actors: { look: fromPromise(look) } })).start()
+  const ref = createActor(lookMachine.provide({ actors: { look: fromPromise(look) } }), { input: { what: 'here' } }).start()
   const answered: string[] = []
   const asks = (name: string) => lookedAnew(ref).then(() => answered.push(name))
   return { ends, ref, answered, asks }
@@ -39,7 +39,7 @@ describe('who asks for a look', () => {
     const second = asks('second')
     ends[1]?.done()
     await second
-    expect(ref.getSnapshot().context).toEqual({ begun: 2, ended: 2, fault: undefined })
+    expect(ref.getSnapshot().context).toEqual({ what: 'here', begun: 2, ended: 2, fault: undefined })
   })
 
   it('waits for the end of a look under way that is the last, and for nothing after that', async () => {

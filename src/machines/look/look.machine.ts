@@ -8,7 +8,12 @@
 import { assign, setup, stateIn } from 'xstate'
 import { requiredPromise } from '../required.js'
 
-export interface LookContext {
+export interface LookInput {
+  /** What is looked at, as whoever owns it calls it. */
+  readonly what: string
+}
+
+export interface LookContext extends LookInput {
   /** How many looks have begun, and how many have ended, however they did. */
   readonly begun: number
   readonly ended: number
@@ -23,10 +28,10 @@ type LookEvent =
 const noteFault = { type: 'noteFault', params: ({ event }: { event: { error: unknown } }) => event.error } as const
 
 export const lookMachine = setup({
-  types: { context: {} as LookContext, events: {} as LookEvent, tags: {} as 'looking' | 'leaving' },
+  types: { input: {} as LookInput, context: {} as LookContext, events: {} as LookEvent, tags: {} as 'looking' | 'leaving' },
   actors: {
     /** Looks, and keeps what it has seen. */
-    look: requiredPromise<void, undefined>('look'),
+    look: requiredPromise<void, LookInput>('look'),
   },
   guards: { isOutdated: stateIn({ looking: 'outdated' }), isLeaving: stateIn({ looking: 'leaving' }) },
   actions: {
@@ -36,7 +41,7 @@ export const lookMachine = setup({
   },
 }).createMachine({
   id: 'look',
-  context: { begun: 0, ended: 0, fault: undefined },
+  context: ({ input: { what } }) => ({ what, begun: 0, ended: 0, fault: undefined }),
   initial: 'resting',
   on: { 'stop.requested': { target: '.stopped' } },
   states: {
@@ -47,7 +52,7 @@ export const lookMachine = setup({
       invoke: {
         id: 'look',
         src: 'look',
-        input: undefined,
+        input: ({ context: { what } }) => ({ what }),
         onDone: [
           { guard: 'isLeaving', target: 'stopped', actions: 'noteEnd' },
           { guard: 'isOutdated', target: 'looking', reenter: true, actions: 'noteEnd' },

@@ -11,6 +11,11 @@ import { requiredPromise } from '../required.js'
 /** `deaf`: it is there and cannot be watched. */
 export type Found = 'watched' | 'deaf' | 'absent'
 
+export interface RootInput {
+  /** Its own among the directories that are watched. */
+  readonly key: string
+}
+
 type RootEvent =
   /** Something may have changed. */
   | { readonly type: 'touched' }
@@ -27,15 +32,14 @@ type RootWord =
   | { readonly type: 'appeared' }
   | { readonly type: 'found' }
 
-const found = (as: Found) =>
-  ({ type: 'isFound', params: ({ event }: { event: { output: Found } }) => ({ is: event.output, as }) }) as const
+const found = (as: Found) => ({ type: 'isFound', params: ({ event }: { event: { output: Found } }) => ({ is: event.output, as }) }) as const
 const isWatched = { type: 'isWatched', params: ({ event }: { event: { isWatched: boolean } }) => event.isWatched } as const
 
 export const workflowRootMachine = setup({
-  types: { events: {} as RootEvent, emitted: {} as RootWord },
+  types: { input: {} as RootInput, context: {} as RootInput, events: {} as RootEvent, emitted: {} as RootWord },
   actors: {
     /** Looks whether the directory is there, and watches it. */
-    find: requiredPromise<Found, undefined>('find'),
+    find: requiredPromise<Found, RootInput>('find'),
   },
   guards: {
     isFound: (_, { is, as }: { is: Found; as: Found }) => is === as,
@@ -53,6 +57,7 @@ export const workflowRootMachine = setup({
   },
 }).createMachine({
   id: 'workflow-root',
+  context: ({ input }) => input,
   initial: 'open',
   states: {
     open: {
@@ -74,7 +79,7 @@ export const workflowRootMachine = setup({
                   invoke: {
                     id: 'find',
                     src: 'find',
-                    input: undefined,
+                    input: ({ context }) => context,
                     onDone: [
                       { guard: found('watched'), target: '#workflow-root.open.directory.watched', actions: ['tellAppeared', 'tellFound'] },
                       { guard: found('deaf'), target: '#workflow-root.open.directory.deaf', actions: ['tellAppeared', 'tellFound'] },
@@ -95,7 +100,7 @@ export const workflowRootMachine = setup({
                   invoke: {
                     id: 'findAgain',
                     src: 'find',
-                    input: undefined,
+                    input: ({ context }) => context,
                     onDone: [
                       { guard: found('watched'), target: '#workflow-root.open.directory.watched', actions: 'tellFound' },
                       { guard: found('deaf'), target: 'waiting', actions: 'tellFound' },

@@ -1,14 +1,13 @@
 /**
  * What the files say of a directory, kept until one of them changes.
  *
- * I1 A value serves only while nothing was told of any path that it depends on. What is not told is looked at: paths that cannot be
- *    watched every `LIMITS.config.look`, all of them every `LIMITS.config.relook`, because a system may lose what it has to tell.
+ * I1 A value serves only while nothing was told of any path that it depends on, and as long as `reading.ts` believes what is not told.
  * I2 `fresh` means everything that happened before it was asked for, and so does every call soon after svc itself has written.
  * I3 A directory is looked at once at a time; a caller that wants a fresh look never gets one that began before it asked.
- * I4 A value that says the same as the one before is the one before. Another one is told, and so is what svc has written, once.
+ * I4 A value that is another one is told, and so is what svc has written, once.
  */
 import { type Actor, createActor, fromPromise } from 'xstate'
-import { lookMachine } from '../../machines/look/look.machine.js'
+import { type LookInput, lookMachine } from '../../machines/look/look.machine.js'
 import { ask, leave } from '../../kernel/looked.js'
 import { nextTurn } from '../../kernel/pause.js'
 import { reached } from '../../kernel/reached.js'
@@ -17,47 +16,23 @@ import { LIMITS } from '../../protocol/limits.js'
 import { createLru } from '../../kernel/lru.js'
 import type { Effects } from '../../ports/effects.js'
 import type { Watched, Watcher, Watching } from '../../ports/watched.js'
-import { createFileMemory, type FileMemory } from './file-memory.js'
-import type { Dependency } from './dependency.js'
-import { areUnchanged, createFileProbe } from './file-probe.js'
+import { createFileMemory } from './file-memory.js'
 import { createFolderWatches, type FolderWatches } from './folder-watches.js'
+import { type Asked, createReading, type Entry, type Ground } from './reading.js'
 
 interface LooksDeps<Input, Value> extends Watching<Input, Value> {
   readonly effects: Pick<Effects, 'files' | 'clock'>
   readonly watches: FolderWatches
 }
 
-interface Entry<Input, Value> {
-  readonly input: Input
-  readonly value: Value
-  readonly dependencies: readonly Dependency[]
-  /** Those of which no change is told. */
-  readonly unheard: readonly Dependency[]
-  /** Something unheard was so new that a change right after the read might not show. */
-  readonly isFresh: boolean
-  /** When what is unheard was looked at, and when everything was, by the monotonic clock. */
-  readonly lookedAt: number
-  readonly sweptAt: number
-}
-
-/** What a look is for. */
-interface Asked<Input> {
-  readonly input: Input
-  readonly fresh: boolean
-}
-
-interface Held<Input, Value> {
-  readonly memory: FileMemory
+interface Held<Input, Value> extends Ground<Input, Value> {
   /** Rings when changes are to be looked at. */
   readonly settled: Alarm
   readonly looks: Actor<typeof lookMachine>
-  entry: Entry<Input, Value> | undefined
   /** By whom the next look was asked for first. */
   asked: Asked<Input> | undefined
   /** What the look that began last comes to. */
   result: Promise<Entry<Input, Value>> | undefined
-  /** Something was told since the last reading began. */
-  isDirty: boolean
   /** svc wrote something that was not told yet. */
   isOwed: boolean
 }
@@ -67,19 +42,15 @@ export function createWatcher(effects: Pick<Effects, 'files' | 'clock'>): Watche
   return (how) => createLooks({ ...how, effects, watches })
 }
 
-function createLooks<Input, Value>({
-  effects,
-  watches,
-  read,
-  isSame,
-  isSameInput = (input, before) => input === before,
-  onChanged,
-}: LooksDeps<Input, Value>): Watched<Input, Value> {
+function createLooks<Input, Value>({ effects, watches, onChanged, ...how }: LooksDeps<Input, Value>): Watched<Input, Value> {
   type Here = Held<Input, Value>
   const { files, clock } = effects
+  const { isDue, refresh } = createReading(effects, how)
   const directories = new Map<string, Here>()
   const recent = createLru<string, string>(LIMITS.config.directories, forget)
   let writtenAt = Number.NEGATIVE_INFINITY
+
+  const logic = lookMachine.provide({ actors: { look: fromPromise<void, LookInput>(({ input }) => begin(input.what)) } })
 
   function forget(directory: string): void {
     const held = directories.get(directory)
@@ -105,8 +76,7 @@ function createLooks<Input, Value>({
     const settled = createAlarm(clock, () => {
       if (held.isDirty && held.entry !== undefined) void get(directory, held.entry.input, false).catch(() => undefined)
     })
-    const logic = lookMachine.provide({ actors: { look: fromPromise(() => begin(directory, held)) } })
-    const looks = createActor(logic, { id: `look:${directory}`, clock }).start()
+    const looks = createActor(logic, { id: `look:${directory}`, input: { what: directory }, clock }).start()
     const held: Here = { memory, settled, looks, entry: undefined, asked: undefined, result: undefined, isDirty: false, isOwed: false }
     directories.set(directory, held)
     return held
@@ -114,14 +84,6 @@ function createLooks<Input, Value>({
 
   function isWrittenLately(): boolean {
     return clock.monotonic() - writtenAt <= LIMITS.config.look
-  }
-
-  /** Whether the entry has to be looked at before it is used. */
-  function isDue({ isDirty }: Here, entry: Entry<Input, Value>, input: Input, fresh: boolean): boolean {
-    const now = clock.monotonic()
-    if (isDirty || !isSameInput(input, entry.input) || (fresh && !files.tellsAtOnce)) return true
-    if (now - entry.sweptAt > LIMITS.config.relook) return true
-    return entry.unheard.length > 0 && (fresh || now - entry.lookedAt > LIMITS.config.look) // I1
   }
 
   async function get(directory: string, input: Input, wantsFresh: boolean): Promise<Entry<Input, Value>> {
@@ -156,10 +118,11 @@ function createLooks<Input, Value>({
     return result
   }
 
-  async function begin(directory: string, held: Here): Promise<void> {
-    const { asked } = held
+  async function begin(directory: string): Promise<void> {
+    const held = directories.get(directory)
+    const asked = held?.asked
+    if (held === undefined || asked === undefined) return
     held.asked = undefined
-    if (asked === undefined) return
     held.result = look(directory, held, asked)
     await held.result
   }
@@ -180,29 +143,6 @@ function createLooks<Input, Value>({
   function tell(directory: string, held: Here): void {
     held.isOwed = false
     onChanged?.(directory)
-  }
-
-  async function refresh(directory: string, held: Here, { input, fresh }: Asked<Input>) {
-    const { entry: known, memory } = held
-    const now = clock.monotonic()
-    let sweptAt = now
-    if (known !== undefined) {
-      if (!isDue(held, known, input, fresh)) return known
-      const isSweep = now - known.sweptAt > LIMITS.config.relook || (fresh && !files.tellsAtOnce)
-      if (!isSweep) ({ sweptAt } = known)
-      const suspects = isSweep ? known.dependencies : known.unheard
-      const isAsItWas = !known.isFresh && (await areUnchanged(files, suspects))
-      if (isAsItWas && !held.isDirty && isSameInput(input, known.input) && !(isSweep && memory.isDeaf))
-        return { ...known, lookedAt: now, sweptAt }
-      if (!isAsItWas || isSweep) memory.forgetAll()
-    }
-    held.isDirty = false
-    const probe = createFileProbe(effects, memory)
-    const found = await read(probe, directory, { input, before: known?.value })
-    const dependencies = probe.dependencies()
-    const unheard = dependencies.filter(({ path }) => !memory.isHeard(path))
-    const value = known !== undefined && isSame(found, known.value) ? known.value : found // I4
-    return { input, value, dependencies, unheard, isFresh: unheard.length > 0 && probe.isFresh(), lookedAt: now, sweptAt }
   }
 
   return {

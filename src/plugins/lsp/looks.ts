@@ -54,7 +54,8 @@ export function createLooks({ files, clock }: Pick<NativeHost['effects'], 'files
         const old = before?.folders.get(path)
         const isOld = old !== undefined && old.identity === entry?.identity
         const entries = isOld ? old.entries : await inOrder(await files.readDirectory(path).catch(() => []), work)
-        if (entry !== undefined && folders.size < LIMITS.lsp.lookDirectories && entry.changedMs < clock.now() - LIMITS.files.grain) // I2
+        if (entry !== undefined && folders.size < LIMITS.lsp.lookDirectories && entry.changedMs < clock.now() - LIMITS.files.grain)
+          // I2
           folders.set(path, isOld ? old : { identity: entry.identity, entries })
         else isWhole = false
         return entries

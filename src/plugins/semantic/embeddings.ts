@@ -67,35 +67,11 @@ export function createEmbeddings(
   { effects, search, actors }: Pick<NativeHost, 'effects' | 'search' | 'actors'>,
   service: EmbeddingService,
 ): Embeddings {
-  const { clock, log, fetch } = effects
+  const { clock, log } = effects
   const queries = createLru<string, Float32Array>(remembered)
   /** A pass that was cut off ends before the end of everything. */
   const passes = createLane()
   let spent = { since: clock.now(), characters: 0 }
-
-  async function vectorsOf(input: readonly string[], most: number, signal: AbortSignal): Promise<Float32Array[]> {
-    const limit = timeLimit(clock, most, new Error('it took too long'))
-    try {
-      const response = await fetch(service.endpoint, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', ...(service.key !== undefined && { authorization: `Bearer ${service.key}` }) },
-        body: JSON.stringify({
-          model: service.model,
-          input,
-          encoding_format: 'float',
-          ...(service.dimensions !== undefined && { dimensions: service.dimensions }),
-        }),
-        redirect: 'manual', // I1
-        signal: AbortSignal.any([signal, limit.signal]),
-      })
-      const { data } = Answer.parse(parseForeign(await readAnswer(response, answer)))
-      const vectors = data.toSorted((a, b) => a.index - b.index).map(({ embedding }) => Float32Array.from(embedding))
-      if (vectors.length !== input.length) throw new Error(`${vectors.length} vectors for ${input.length} texts`)
-      return vectors
-    } finally {
-      limit.clear()
-    }
-  }
 
   /** I2. Whether so much may be sent now. */
   function maySend(characters: number): boolean {
@@ -115,11 +91,8 @@ export function createEmbeddings(
       const texts = search.unembedded(batch)
       if (texts.length === 0) return 'ready'
       if (!maySend(texts.reduce((sum, { text }) => sum + text.length, 0))) return 'behind'
-      const vectors = await vectorsOf(
-        texts.map(({ text }) => text),
-        timeout,
-        signal,
-      )
+      const input = texts.map(({ text }) => text)
+      const vectors = await vectorsOf(effects, service, input, { most: timeout, signal })
       search.putVectors(texts.flatMap(({ key }, at) => (vectors[at] === undefined ? [] : [{ key, vector: vectors[at] }])))
     }
   }
@@ -154,7 +127,7 @@ export function createEmbeddings(
       const over = new AbortController()
       void reached(ref, undefined, over.signal).then(() => over.abort())
       try {
-        const [vector] = await vectorsOf([query], patience, over.signal)
+        const [vector] = await vectorsOf(effects, service, [query], { most: patience, signal: over.signal })
         if (vector !== undefined) queries.set(query, vector)
         return vector
       } catch (error) {
@@ -169,6 +142,36 @@ export function createEmbeddings(
       leave(ref)
       await passes.run(() => Promise.resolve())
     },
+  }
+}
+
+/** What the service answers within `most` ms. */
+async function vectorsOf(
+  { clock, fetch }: Pick<NativeHost['effects'], 'clock' | 'fetch'>,
+  service: EmbeddingService,
+  input: readonly string[],
+  { most, signal }: { readonly most: number; readonly signal: AbortSignal },
+): Promise<Float32Array[]> {
+  const limit = timeLimit(clock, most, new Error('it took too long'))
+  try {
+    const response = await fetch(service.endpoint, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(service.key !== undefined && { authorization: `Bearer ${service.key}` }) },
+      body: JSON.stringify({
+        model: service.model,
+        input,
+        encoding_format: 'float',
+        ...(service.dimensions !== undefined && { dimensions: service.dimensions }),
+      }),
+      redirect: 'manual', // I1
+      signal: AbortSignal.any([signal, limit.signal]),
+    })
+    const { data } = Answer.parse(parseForeign(await readAnswer(response, answer)))
+    const vectors = data.toSorted((a, b) => a.index - b.index).map(({ embedding }) => Float32Array.from(embedding))
+    if (vectors.length !== input.length) throw new Error(`${vectors.length} vectors for ${input.length} texts`)
+    return vectors
+  } finally {
+    limit.clear()
   }
 }
 

@@ -5,7 +5,7 @@ import { explore, missing } from '../paths.js'
 const end = { actorId: 'look', output: undefined, error: new Error('broken') }
 const explored = explore(
   lookMachine,
-  undefined,
+  { what: '/srv' },
   [{ type: 'asked' }, { type: 'stop.requested' }, { type: 'xstate.done.actor.look', ...end }, { type: 'xstate.error.actor.look', ...end }],
   { key: ({ context: { begun, ended, fault } }) => [Math.min(begun, 2), begun - ended, fault !== undefined] },
 )

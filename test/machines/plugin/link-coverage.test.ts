@@ -15,8 +15,14 @@ describe('the life of a link', () => {
   it.each([
     [[broken], ['closed: it broke a rule', 'failed: it broke a rule']],
     [[ended], ['closed: it is gone']],
-    [[retire, retire, ended], ['retired', 'closed: it is gone']],
-    [[retire, broken], ['retired', 'closed: it broke a rule']],
+    [
+      [retire, retire, ended],
+      ['retired', 'closed: it is gone'],
+    ],
+    [
+      [retire, broken],
+      ['retired', 'closed: it broke a rule'],
+    ],
   ])('that hears %j tells %j', (events, told) => {
     const words: string[] = []
     const actor = createActor(linkMachine)

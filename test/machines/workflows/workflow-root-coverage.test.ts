@@ -4,7 +4,7 @@ import { explore, missing } from '../paths.js'
 
 const FOUND: readonly Found[] = ['watched', 'deaf', 'absent']
 const directory = 'workflow-root.open.directory'
-const explored = explore(workflowRootMachine, undefined, [
+const explored = explore(workflowRootMachine, { key: '/srv/.svc' }, [
   { type: 'touched' },
   { type: 'lost' },
   { type: 'stop.requested' },

@@ -55,7 +55,7 @@ export function createBuiltIns({ effects, switches, supervisor, records, registr
   /** Why each is off, as it was told last. */
   const told = new Map<string, string | undefined>()
   const logic = lookMachine.provide({ actors: { look: fromPromise(() => look()) } })
-  const looks = createActor(logic, { id: 'built-ins', clock }).start()
+  const looks = createActor(logic, { id: 'look:built-ins', input: { what: 'built-ins' }, clock }).start()
   const watches = watchRoots({ effects, roots: [paths.config], onChanged: () => void follow(), onLost: () => undefined })
 
   async function assess(): Promise<void> {

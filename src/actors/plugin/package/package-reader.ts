@@ -9,7 +9,7 @@
 import { type Actor, createActor, fromPromise } from 'xstate'
 import { createLru } from '../../../kernel/lru.js'
 import { leave, lookedAnew } from '../../../kernel/looked.js'
-import { lookMachine } from '../../../machines/look/look.machine.js'
+import { type LookInput, lookMachine } from '../../../machines/look/look.machine.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { messageOf } from '../../../protocol/message-of.js'
 import type { Effects } from '../../../ports/effects.js'
@@ -62,13 +62,20 @@ export function createPackageReader(effects: Pick<Effects, 'files' | 'hasher' | 
     return content
   }
 
+  const logic = lookMachine.provide({
+    actors: {
+      look: fromPromise<void, LookInput>(async ({ input: { what: root } }) => {
+        const reader = readers.get(root)
+        if (reader !== undefined) reader.content = await readNow(root)
+      }),
+    },
+  })
+
   const begin = (root: string): Reader => {
-    const look = async () => {
-      reader.content = await readNow(root)
-    }
-    const looks = createActor(lookMachine.provide({ actors: { look: fromPromise(look) } }), { clock: effects.clock }).start()
+    const looks = createActor(logic, { id: `look:${root}`, input: { what: root }, clock: effects.clock })
     const reader: Reader = { looks, users: 0, content: undefined }
     readers.set(root, reader)
+    looks.start()
     return reader
   }
 

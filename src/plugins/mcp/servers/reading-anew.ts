@@ -28,7 +28,7 @@ export function createReadingAnew(
 ): ReadingAnew {
   const stale = new Set<OfferKind>()
   const logic = lookMachine.provide({ actors: { look: fromPromise(() => readStale()) } })
-  const looks = createActor(logic, { id: 'lists', clock }).start()
+  const looks = createActor(logic, { id: 'look:lists', input: { what: 'lists' }, clock }).start()
   const alarm = createAlarm(clock, () => ask(looks))
   let begun = Number.NEGATIVE_INFINITY
   let readings = 0

@@ -8,7 +8,7 @@
  * I3 A look that fails changes nothing, and is repeated.
  */
 import { type Actor, createActor, fromPromise } from 'xstate'
-import { lookMachine } from '../../../machines/look/look.machine.js'
+import { type LookInput, lookMachine } from '../../../machines/look/look.machine.js'
 import { type Alarm, createAlarm } from '../../../kernel/alarm.js'
 import { ask, leave, lookedAnew } from '../../../kernel/looked.js'
 import { reached } from '../../../kernel/reached.js'
@@ -16,7 +16,7 @@ import { LIMITS } from '../../../protocol/limits.js'
 import type { Effects } from '../../../ports/effects.js'
 import { changedIds } from './catalog.js'
 import { type Context, type PlaceOptions, type Root, rootsOf } from './places.js'
-import { type Dirty, type RootWatch, watchRoot } from './root-watch.js'
+import { createRootWatches, type Dirty, type RootWatch, type RootWatches } from './root-watch.js'
 import { lookAtSources, marksOf } from './looked.js'
 import type { SourceCache } from './source-cache.js'
 import type { Budget, Sources } from './sources.js'
@@ -78,6 +78,10 @@ interface Shelves {
   readonly budget: Budget
   readonly shelves: Map<string, Shelf>
   readonly followed: Map<string, Followed>
+  /** Looks for the roots of a context; looks at a root. */
+  readonly planner: (contextRoot: string) => Looker
+  readonly looker: (key: string) => Looker
+  readonly watches: RootWatches
   readonly relook: Alarm
   relooks: number
 }
@@ -86,7 +90,17 @@ export function createLibrary(deps: LibraryDeps): Library {
   const followed = new Map<string, Followed>()
   const relook = createAlarm(deps.effects.clock, () => void lookAtAll(library))
   relook.set(LIMITS.workflows.relook)
-  const library: Shelves = { deps, budget: { used: 0 }, shelves: new Map(), followed, relook, relooks: 0 }
+  const library: Shelves = {
+    deps,
+    budget: { used: 0 },
+    shelves: new Map(),
+    followed,
+    planner: lookersOf(deps, (root) => plan(library, root)),
+    looker: lookersOf(deps, (key) => lookNow(library, key)),
+    watches: createRootWatches(deps.effects),
+    relook,
+    relooks: 0,
+  }
   return {
     follow: (context) => follow(library, context),
     async followed(root) {
@@ -132,7 +146,7 @@ export function createLibrary(deps: LibraryDeps): Library {
 async function follow(library: Shelves, context: Context): Promise<void> {
   const known = library.followed.get(context.root)
   if (known !== undefined) return seen(known)
-  const entry: Followed = { context, shelves: [], looks: lookerOf(library, () => plan(library, entry)) }
+  const entry: Followed = { context, shelves: [], looks: library.planner(context.root) }
   library.followed.set(context.root, entry)
   ask(entry.looks)
   return seen(entry)
@@ -143,16 +157,17 @@ async function seen({ looks }: Followed): Promise<void> {
   await reached(looks, ({ context }) => context.ended > 0)
 }
 
-function lookerOf({ deps }: Shelves, look: () => Promise<void>): Looker {
-  return createActor(lookMachine.provide({ actors: { look: fromPromise(look) } }), { clock: deps.effects.clock }).start()
+/** Makes actors that look at what goes by a name. */
+function lookersOf({ effects: { clock } }: LibraryDeps, look: (what: string) => Promise<void>): (what: string) => Looker {
+  const logic = lookMachine.provide({ actors: { look: fromPromise<void, LookInput>(({ input }) => look(input.what)) } })
+  return (what) => createActor(logic, { id: `look:${what}`, input: { what }, clock }).start()
 }
 
 function shelfOf(library: Shelves, root: Root): Shelf {
   const key = `${root.path}\0${root.within ?? ''}\0${root.owner ?? ''}`
   const known = library.shelves.get(key)
   if (known !== undefined) return known
-  const watch = watchRoot(root.path, {
-    effects: library.deps.effects,
+  const watch = library.watches.watch(key, root.path, {
     look: async (dirty) => {
       await lookAt(shelf, dirty)
       announce(library, shelf)
@@ -162,7 +177,7 @@ function shelfOf(library: Shelves, root: Root): Shelf {
     },
   })
   const sources: Sources = { root, files: new Map(), problems: [], folders: [], isFresh: false }
-  const looks = lookerOf(library, () => lookNow(library, shelf))
+  const looks = library.looker(key)
   const shelf: Shelf = { root, users: new Set(), watch, sources, pending: new Set(), due: undefined, looks, isLoaded: false, marks: '' }
   library.shelves.set(key, shelf)
   return shelf
@@ -180,9 +195,10 @@ function abandon({ shelves, budget }: Shelves, shelf: Shelf, user: string): void
 }
 
 /** Finds the roots of a context again: repositories and directories come and go. */
-async function plan(library: Shelves, entry: Followed): Promise<void> {
-  const { deps } = library
-  const { root: contextRoot } = entry.context
+async function plan(library: Shelves, contextRoot: string): Promise<void> {
+  const { deps, followed } = library
+  const entry = followed.get(contextRoot)
+  if (entry === undefined) return
   const roots = await rootsOf(deps.effects, entry.context, deps.places)
   if (isLeft(entry)) return
   const before = entry.shelves
@@ -207,7 +223,9 @@ function bothOf(a: Dirty, b: Dirty): Dirty {
   return a === 'all' || b === 'all' ? 'all' : new Set([...a, ...b])
 }
 
-async function lookNow({ deps, budget }: Shelves, shelf: Shelf): Promise<void> {
+async function lookNow({ deps, budget, shelves }: Shelves, key: string): Promise<void> {
+  const shelf = shelves.get(key)
+  if (shelf === undefined) return
   const dirty = shelf.due ?? 'all'
   shelf.due = undefined
   try {

@@ -8,10 +8,10 @@
  *    `src/platform/watched` does: up to `LIMITS.workflows.folders` of each root would take the places of the configuration in what that
  *    may watch, and a report here has to name files, ten thousand of which are not asked for.
  */
-import { createActor, type EventFrom, fromPromise } from 'xstate'
-import { type Found, workflowRootMachine } from '../../../machines/workflows/workflow-root.machine.js'
+import { type Actor, createActor, type EventFrom, fromPromise } from 'xstate'
+import { type Found, type RootInput, workflowRootMachine } from '../../../machines/workflows/workflow-root.machine.js'
 import { createAlarm } from '../../../kernel/alarm.js'
-import { isActive } from '../../../kernel/reached.js'
+import { isActive, reached } from '../../../kernel/reached.js'
 import { isWithin } from '../../../protocol/caller.js'
 import type { Effects } from '../../../ports/effects.js'
 import { statOf } from './scan.js'
@@ -29,8 +29,12 @@ export interface RootWatch {
   stop(): void
 }
 
-export interface RootWatchDeps {
-  readonly effects: Pick<Effects, 'clock' | 'files'>
+export interface RootWatches {
+  /** `key` is its own among those that are watched. */
+  watch(key: string, path: string, deps: RootWatchDeps): RootWatch
+}
+
+interface RootWatchDeps {
   /** Never rejects. */
   look(dirty: Dirty): Promise<void>
   /** The directory exists now and did not before. */
@@ -41,17 +45,41 @@ const SUFFIX = '.md'
 /** More paths than this are everything. */
 const MOST_PATHS = 256
 
-export function watchRoot(path: string, { effects, look, onAppeared }: RootWatchDeps): RootWatch {
-  const { clock, files } = effects
+export function createRootWatches(effects: Pick<Effects, 'clock' | 'files'>): RootWatches {
+  const finds = new Map<string, () => Promise<Found>>()
+  const logic = workflowRootMachine.provide({
+    actors: { find: fromPromise<Found, RootInput>(async ({ input: { key } }) => (await finds.get(key)?.()) ?? 'absent') },
+  })
+  return {
+    watch(key, path, deps) {
+      const life = createActor(logic, { id: `workflow-root:${path}`, input: { key }, clock: effects.clock })
+      const { find, ...watch } = watchRoot(effects, { path, life }, deps)
+      finds.set(key, find)
+      life.start()
+      void reached(life).then(() => {
+        if (finds.get(key) === find) finds.delete(key)
+      })
+      return watch
+    },
+  }
+}
+
+interface Watched {
+  readonly path: string
+  readonly life: Actor<typeof workflowRootMachine>
+}
+
+function watchRoot(
+  { clock, files }: Pick<Effects, 'clock' | 'files'>,
+  { path, life }: Watched,
+  { look, onAppeared }: RootWatchDeps,
+): RootWatch & { find(): Promise<Found> } {
   const ends = new Map<string, () => void>()
   let dirty: Set<string> | 'all' | undefined
-  const logic = workflowRootMachine.provide({ actors: { find: fromPromise(find) } })
-  const life = createActor(logic, { id: `workflow-root:${path}`, clock })
   const repeat = createAlarm(clock, () => touch([]))
   life.on('due', flush)
   life.on('appeared', onAppeared)
   life.on('found', () => touch([]))
-  life.start()
 
   function tell(event: EventFrom<typeof workflowRootMachine>): void {
     if (isActive(life)) life.send(event)
@@ -100,6 +128,7 @@ export function watchRoot(path: string, { effects, look, onAppeared }: RootWatch
   }
 
   return {
+    find,
     async cover(folders) {
       tell({ type: 'covered', isWatched: await watchOne(path) })
       const elsewhere = folders.filter((folder) => !isWithin(path, folder))

@@ -136,14 +136,9 @@ it('is read some models at a time', () => {
   const model = { limit: { context: 1, output: 1 } }
   const models = (count: number) => ({ models: Object.fromEntries(Array.from({ length: count }, (_, at) => [`m${at}`, model])) })
   const reading = readingOffered(Object.entries({ one: models(640), two: models(1), three: models(1) }), knownVendors())
-  let parts = 0
-  for (;;) {
-    const { done, value } = reading.next()
-    if (done === true) {
-      expect([...value.values()].map((provider) => provider.models.size)).toEqual([640, 1, 1])
-      break
-    }
-    parts++
-  }
-  expect(parts).toBe(3 + 640 / 64)
+  const parts = [reading.next()]
+  while (parts.at(-1)?.done !== true) parts.push(reading.next())
+  expect(parts).toHaveLength(1 + 3 + 640 / 64)
+  const { value } = parts.at(-1) ?? {}
+  expect([...(value ?? new Map<string, never>()).values()].map(({ models: all }) => all.size)).toEqual([640, 1, 1])
 })

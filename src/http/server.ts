@@ -118,16 +118,13 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   app.decorateRequest('checkPerson', undefined)
   app.decorateRequest('admitted', null)
   app.decorateRequest('contributed', null)
-  app.addHook('onRequest', (request, reply, done) => {
+  app.addHook('onRequest', async (request, reply) => {
     tickets.arrive(request.raw)
     upgrades.endWith(request, reply)
     reply.raw.once('close', () => audit.recordLeft(request, reply.raw))
-    const goOn = (isAnswered: boolean) => {
-      if (isAnswered) return
-      if (request.routeOptions.config.contract?.id === systemContracts.health.id) done()
-      else pace(done)
-    }
-    gate(request, reply).then(goOn, (error: unknown) => done(error instanceof Error ? error : new SvcError('server.internal')))
+    if (await gate(request, reply)) return reply
+    if (request.routeOptions.config.contract?.id !== systemContracts.health.id) await new Promise<void>(pace)
+    return undefined
   })
   app.addHook('onResponse', (request, reply, done) => {
     audit.record(request, reply.statusCode)

@@ -76,6 +76,40 @@ describe.skipIf(!existsSync('/proc/self/environ'))('a process that an agent has 
     expect([programs.has(2 ** 22 + 1), programs.has(process.pid), nobody]).toEqual([false, false, false])
   })
 
+  it('that hands its connection on while it is looked for is found all the same', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const address = server.address()
+    const port = typeof address === 'object' ? (address?.port ?? 0) : 0
+    const handing = `const { spawn } = require('child_process')
+      const socket = require('net').connect(${port}, '127.0.0.1', () => socket.write('here'))
+      process.on('SIGUSR2', () => {
+        const heir = spawn('sleep', ['100'], { stdio: ['ignore', 'ignore', 'ignore', socket._handle.fd] })
+        heir.on('spawn', () => socket.write(String(heir.pid), () => process.exit()))
+      })
+      setInterval(() => 0, 1000)`
+    const env = { PATH: process.env['PATH'], SVC_PROCESS_MARK: `${MARK}.0123` }
+    const child = spawn(process.execPath, ['-e', handing], { env, stdio: 'ignore' })
+    children.push(child)
+    const [socket] = (await once(server, 'connection')) as [Socket]
+    await once(socket, 'data')
+    let heir: number | undefined
+    const handOn = async () => {
+      if (heir !== undefined) return
+      const ended = once(child, 'exit')
+      child.kill('SIGUSR2')
+      const [said] = (await once(socket, 'data')) as [Buffer]
+      heir = Number(String(said))
+      await ended
+    }
+    let now = 0
+    const looked = createAgentPrograms(MARK, { monotonic: () => (now += 1000), pause: handOn })
+    expect(await looked.holds({ port: socket.remotePort ?? 0, ourPort: socket.localPort ?? 0 })).toBe(true)
+    if (heir !== undefined) process.kill(heir, 'SIGKILL')
+    socket.destroy()
+    server.close()
+  })
+
   it('is looked for a process at a time, and for all who ask meanwhile at once', async () => {
     let [now, turns, looks] = [0, 0, 0]
     const pause = async () => void (turns += 1)

@@ -7,6 +7,8 @@
  *    agent, since otherwise a program would only have to make as much.
  * I2 Who is at the other end of a connection is looked for a process at a time, and others have their turns between them. All who ask while
  *    somebody is looked for are answered by one further look.
+ * I3 Who hands a connection on while he is looked for is found where it has gone: processes that have come since are looked at, too, in a few
+ *    rounds, each far shorter than the first.
  */
 import type { LocalPeer } from '../../../ports/process-facts.js'
 import { createPause, createSlices, type Pause } from '../../../kernel/pause.js'
@@ -38,6 +40,8 @@ interface Question {
 type Known = Map<number, boolean>
 
 const MOST = { ancestors: 64, table: 8_000_000, processes: 8192, descriptors: 4096 }
+/** I3 */
+const ROUNDS = 4
 const TABLES = ['/proc/self/net/tcp', '/proc/self/net/tcp6']
 
 export function createAgentPrograms(mark: string, options: AgentProgramsOptions = {}): AgentPrograms {
@@ -66,15 +70,20 @@ export function createAgentPrograms(mark: string, options: AgentProgramsOptions 
     if (open === undefined) return new Set(asked) // I1
     const found = new Set<Question>()
     if (open.size === 0) return found
-    const pids = namesIn('/proc', most.processes, (name) => /^\d+$/.test(name))
-    if (pids === undefined) return new Set(asked) // I1
     const known: Known = new Map()
-    for (const pid of pids) {
-      await breath() // I2
-      const entry = readProcess(Number(pid))
-      if (entry === undefined || !entry.runs || entry.isKernel || !isOurs(entry, known)) continue
-      for (const question of await heldBy(entry.pid, open, breath)) found.add(question)
-      if (found.size === asked.length) break
+    const seen = new Set<string>()
+    for (let round = 0; round < ROUNDS; round++) {
+      const pids = namesIn('/proc', most.processes, (name) => /^\d+$/.test(name))
+      if (pids === undefined) return new Set(asked) // I1
+      const fresh = pids.filter((pid) => !seen.has(pid))
+      if (fresh.length === 0 || found.size === asked.length) break
+      for (const pid of fresh) {
+        await breath() // I2
+        seen.add(pid)
+        const entry = readProcess(Number(pid))
+        if (entry === undefined || !entry.runs || entry.isKernel || !isOurs(entry, known)) continue
+        for (const question of await heldBy(entry.pid, open, breath)) found.add(question)
+      }
     }
     return found
   }

@@ -4,8 +4,11 @@ import { SvcError } from '../../protocol/errors.js'
 import { messageOf } from '../../protocol/message-of.js'
 
 const FOREIGN = 0o077
-/** Whoever finds it in a directory takes that for one of svc. */
-const DATABASE = 'agent.sqlite3'
+/** Names of what svc keeps there; beside another one the mode is told and left. */
+const OWN_FILE = /^\.?(?:agent|search|server|auth|mcp-auth|managed-times|workspaces|chat-history)\./
+const OWN_FOLDERS = new Set(
+  'artifacts clones git log memory plans plugins skill-versions skill-writes tool-output undo users workspaces'.split(' '),
+)
 
 /**
  * Makes the directory (0700) with its parents if it is missing, and takes foreign access away from one that is plainly of svc; answers its
@@ -33,11 +36,11 @@ export function whoElseMay(directory: string): string | undefined {
   return (mode & FOREIGN) === 0 ? undefined : (mode & 0o777).toString(8).padStart(4, '0')
 }
 
-/** Of this user, and with our database in it or nothing else: a home directory, or one that is shared for other reasons, keeps its mode. */
+/** Of this user, and with nothing in it but what svc makes: a home directory, or one that is shared for other reasons, keeps its mode. */
 function isOfSvc(directory: string): boolean {
-  if (statSync(directory).uid !== process.getuid?.()) return false
-  const names = readdirSync(directory)
-  return names.includes(DATABASE) || names.every((name) => name === 'log') // it may have been written before
+  return (
+    statSync(directory).uid === process.getuid?.() && readdirSync(directory).every((name) => OWN_FILE.test(name) || OWN_FOLDERS.has(name))
+  )
 }
 
 /**

@@ -32,8 +32,8 @@ declare module 'fastify' {
     /** The listed origin the request comes from. */
     allowedOrigin: string | undefined
     audited: boolean
-    /** Throws when a program of an agent asks; nothing where there is no token. */
-    checkPerson: (() => void) | undefined
+    /** Rejects when a program of an agent asks; nothing where there is no token. */
+    checkPerson: (() => Promise<void>) | undefined
     admitted: Admitted | null
   }
 }
@@ -99,6 +99,7 @@ export function createBinder(app: FastifyInstance, { admission, streams, audit, 
       onRequest: admitterOf(contract, admission),
       async handler(request, reply) {
         admission.control(contract, callerOf(request), fieldsOf(request.params, fieldNames(contract.params), 'path parameter'))
+        if (isForPersons(contract, request.body)) await request.checkPerson?.()
         return handler(request, reply)
       },
     })
@@ -194,11 +195,14 @@ export function callOf<P extends Schema, Q extends Schema, H extends Schema, I e
   }
 }
 
-function bodyOf({ body, ownPageFields, personFields }: RouteContract, request: FastifyRequest): unknown {
+/** What only a person may say. */
+function isForPersons({ personFields = [] }: RouteContract, body: unknown): boolean {
+  return typeof body === 'object' && body !== null && personFields.some((name) => name in body)
+}
+
+function bodyOf({ body, ownPageFields }: RouteContract, request: FastifyRequest): unknown {
   const { body: value, headers, allowedOrigin } = request
   if (body === undefined) return undefined
-  if (personFields !== undefined && typeof value === 'object' && value !== null && personFields.some((name) => name in value))
-    request.checkPerson?.()
   // The gate has let an origin pass that is not listed: it is our own.
   if (ownPageFields !== undefined && headers.origin !== undefined && allowedOrigin === undefined) refuseOthers(value, ownPageFields)
   if (value !== undefined) return parseRequest(body.schema, 'body', value)

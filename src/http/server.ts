@@ -73,7 +73,7 @@ export interface HttpServerOptions {
   /** The files of the inspector; without them there is no page. */
   readonly inspectorPage?: () => Promise<InspectorPage>
   /** Whether a program of an agent holds the other end of a connection; without it nobody is taken for one. */
-  readonly isAgent?: (peer: PeerPorts) => boolean
+  readonly isAgent?: (peer: PeerPorts) => Promise<boolean>
   /** Runs a callback at the end of the present turn of the event loop; replaceable in tests. */
   readonly soon?: (run: () => void) => void
 }
@@ -107,7 +107,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const sockets = boundSockets(app.server, (address) => refusedSockets({ address }))
   const refusedCredentials = reporter('credentials refused', clock, log)
   const guesses = createGuesses(clock)
-  const checkAgent = createAgentCheck(options.isAgent ?? (() => false))
+  const checkAgent = createAgentCheck(options.isAgent ?? (async () => false))
   const gate = createGate({ doors, tokens, calls, sockets, guesses, checkAgent, onRefusedCredential: () => refusedCredentials({}) })
   const audit = createAudit(runtime.system, log)
   const pace = createPace(LIMITS.http.begunInTurn, setImmediate)
@@ -118,17 +118,13 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   app.decorateRequest('checkPerson', undefined)
   app.decorateRequest('admitted', null)
   app.decorateRequest('contributed', null)
-  app.addHook('onRequest', (request, reply, done) => {
-    try {
-      tickets.arrive(request.raw)
-      upgrades.endWith(request, reply)
-      reply.raw.once('close', () => audit.recordLeft(request, reply.raw))
-      if (gate(request, reply)) return
-      if (request.routeOptions.config.contract?.id === systemContracts.health.id) done()
-      else pace(done)
-    } catch (error) {
-      done(error instanceof Error ? error : new SvcError('server.internal'))
-    }
+  app.addHook('onRequest', async (request, reply) => {
+    tickets.arrive(request.raw)
+    upgrades.endWith(request, reply)
+    reply.raw.once('close', () => audit.recordLeft(request, reply.raw))
+    if (await gate(request, reply)) return reply
+    if (request.routeOptions.config.contract?.id !== systemContracts.health.id) await new Promise<void>(pace)
+    return undefined
   })
   app.addHook('onResponse', (request, reply, done) => {
     audit.record(request, reply.statusCode)

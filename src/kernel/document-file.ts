@@ -44,9 +44,12 @@ interface DocumentFileOptions<Document> extends DocumentFormat<Document> {
   readonly malformed: () => Error
 }
 
+/** Changes that are made or wait for their turn. */
+const CHANGES = 1024
+
 export function createDocumentFile<Document>(options: DocumentFileOptions<Document>): DocumentFile<Document> {
   const { files, path, lock } = options
-  const lane = createLane()
+  const lane = createLane({ most: CHANGES })
   let known: { readonly identity: string | undefined; readonly document: Document | undefined } | undefined
 
   async function load(): Promise<Document | undefined> {

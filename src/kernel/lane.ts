@@ -22,13 +22,13 @@ export interface Lanes<Key> {
 }
 
 interface LaneOptions {
-  /** How many may be in a lane at once, whose turn it is included; without it any number. */
-  readonly most?: number
+  /** How many may be in a lane at once, whose turn it is included. */
+  readonly most: number
   /** What is told to one more. */
   readonly full?: () => Error
 }
 
-export function createLane({ most = Number.POSITIVE_INFINITY, full = () => new Error(`${most} wait already`) }: LaneOptions = {}): Lane {
+export function createLane({ most, full = () => new Error(`${most} wait already`) }: LaneOptions): Lane {
   let last: Promise<unknown> = Promise.resolve()
   let size = 0
 
@@ -56,7 +56,7 @@ export function createLane({ most = Number.POSITIVE_INFINITY, full = () => new E
   }
 }
 
-export function createLanes<Key>(options: LaneOptions = {}): Lanes<Key> {
+export function createLanes<Key>(options: LaneOptions): Lanes<Key> {
   const lanes = new Map<Key, Lane>()
   return {
     async run(key, work, signal) {

@@ -208,8 +208,9 @@ export interface ChildPipe {
 }
 
 export interface Processes {
-  /** Whether a program that `run` or `open` has started is a process, or holds the other end of a connection, or one that it started does. A hint. */
-  hasStarted(process: number | LocalPeer): boolean
+  /** Whether a program that `run` or `open` has started is a process, or holds the other end of a connection, or one that it started. A hint. */
+  hasStarted(pid: number): boolean
+  holdsConnection(peer: LocalPeer): Promise<boolean>
   /**
    * Starts a long-lived program in a process group of its own, under the guarantees of `run`: when the child has exited,
    * the rest of its family is ended, and all of it ends when this server dies. Rejects only when it cannot be started.

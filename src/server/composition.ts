@@ -6,6 +6,7 @@ import { type Listener, createRuntime } from '../actors/runtime/runtime.js'
 import { createHttpServer } from '../http/server.js'
 import { createTokens } from '../http/admission/tokens.js'
 import { LIMITS } from '../protocol/limits.js'
+import { whoElseMay } from '../store/disk/state-directory.js'
 import { openStore } from '../store/open.js'
 import type { ServeOptions } from './serve-options.js'
 import { builtInPlugins } from './built-ins.js'
@@ -52,6 +53,9 @@ export async function startService(effects: Effects, options: ServiceOptions): P
   for (const variable of unreadVariables(env)) log.warn('an environment variable has no effect: this svc does not read it', { variable })
   for (const { name, problem } of unreadValues(env)) log.warn('an environment variable cannot be read', { variable: name, problem })
   const store = openStore({ directory: paths.state, now: () => clock.now() })
+  const mode = whoElseMay(paths.state)
+  if (mode !== undefined)
+    log.warn('other users can look into the state directory; take their access away (chmod 700)', { directory: paths.state, mode })
   let url = ''
   let forget = () => undefined as void
   let defaultModel: RunningService['defaultModel'] = () => Promise.resolve(null)
@@ -70,7 +74,7 @@ export async function startService(effects: Effects, options: ServiceOptions): P
       allowedHosts: options.hosts,
       allowedOrigins: options.origins,
       inspectorPage: readInspectorPage,
-      isAgent: (peer) => effects.processes.hasStarted(peer),
+      isAgent: (peer) => effects.processes.holdsConnection(peer),
       allowUnauthenticatedRemote: env['SVC_AGENT_ALLOW_UNAUTHENTICATED_REMOTE'] === '1',
     })
     const { host, port } = await server.listen({ host: options.hostname, port: options.port })

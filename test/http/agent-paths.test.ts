@@ -56,14 +56,14 @@ describe('what programs of agents may ask for', () => {
     expect(widening.filter((each) => open.includes(operationOf(each)))).toEqual([])
   })
 
-  it.each(['127.0.0.1', '::1', '192.168.1.5', 'fe80::1'])('is refused at every address of this machine: %s', (remoteAddress) => {
+  it.each(['127.0.0.1', '::1', '192.168.1.5', 'fe80::1'])('is refused at every address of this machine: %s', async (remoteAddress) => {
     const asked: unknown[] = []
-    const check = createAgentCheck((peer) => asked.push(peer) > 0)
+    const check = createAgentCheck(async (peer) => asked.push(peer) > 0)
     const socket = { remoteAddress, remotePort: 5, localPort: 4 } as Socket
-    check.operation({ method: 'GET', socket }, '/v2/sessions')
+    expect(check.operation({ method: 'GET', socket }, '/v2/sessions')).toBeUndefined()
     expect(asked).toEqual([])
-    expect(() => check.operation({ method: 'PATCH', socket }, '/v2/config')).toThrow(/for the person/)
-    expect(() => check.person({ socket })).toThrow(/for the person/)
+    await expect(check.operation({ method: 'PATCH', socket }, '/v2/config')).rejects.toThrow(/for the person/)
+    await expect(check.person({ socket })).rejects.toThrow(/for the person/)
     expect(asked).toEqual([{ port: 5, ourPort: 4 }])
   })
 

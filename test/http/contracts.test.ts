@@ -136,6 +136,16 @@ describe.each(named(API.filter(({ body }) => body?.required === true)))('%s', (_
   })
 })
 
+test.each(['ENOSPC', 'EDQUOT', 'EROFS'])('a file that could not be written is told as trouble of the store: %s', async (code) => {
+  const failing = createTestServer({
+    runtime: createFakeRuntime({ system: { identity: () => Promise.reject(Object.assign(new Error('/secret/path'), { code })) } }),
+  })
+  const answer = await failing.inject({ url: '/v2/identity' })
+  expect(answer.statusCode).toBe(500)
+  expect(answer.json()).toMatchObject({ code: 'store.unavailable', retryable: true, details: { reason: code } })
+  expect(answer.body).not.toContain('secret')
+})
+
 test('a failure nobody meant is told without its text', async () => {
   const failing = createTestServer({
     runtime: createFakeRuntime({ system: { identity: () => Promise.reject(new Error('secret detail')) } }),

@@ -18,7 +18,7 @@ function work() {
 const turn = () => new Promise<void>((resolve) => void setImmediate(resolve))
 
 it('does work one after the other, in the order it came', async () => {
-  const lane = createLane()
+  const lane = createLane({ most: 9 })
   const { order, named, end } = work()
   const [a, b, c] = [lane.run(named('a')), lane.run(named('b')), lane.run(named('c'))]
   expect([order, lane.size]).toEqual([[], 3])
@@ -37,7 +37,7 @@ it('does work one after the other, in the order it came', async () => {
 })
 
 it('goes on after work that failed', async () => {
-  const lane = createLane()
+  const lane = createLane({ most: 9 })
   const failed = lane.run(() => Promise.reject(new Error('no')))
   const thrown = lane.run(() => {
     throw new Error('at once')
@@ -67,7 +67,7 @@ it('takes so many at once, whose turn it is included', async () => {
 })
 
 it('lets go of who gives up while waiting, and lets nobody pass whoever is at work', async () => {
-  const lane = createLane()
+  const lane = createLane({ most: 9 })
   const { order, named, end } = work()
   const leaving = new AbortController()
   const a = lane.run(named('a'))
@@ -89,7 +89,7 @@ it('lets go of who gives up while waiting, and lets nobody pass whoever is at wo
 })
 
 it('ends work whose signal aborts in its turn only when it ends', async () => {
-  const lane = createLane()
+  const lane = createLane({ most: 9 })
   const { named, end } = work()
   const leaving = new AbortController()
   const a = lane.run(named('a'), leaving.signal)
@@ -100,7 +100,7 @@ it('ends work whose signal aborts in its turn only when it ends', async () => {
 })
 
 it('keeps a lane for each key while there is work for it', async () => {
-  const lanes = createLanes<string>()
+  const lanes = createLanes<string>({ most: 9 })
   const { order, named, end } = work()
   const works = [lanes.run('x', named('x1')), lanes.run('x', named('x2')), lanes.run('y', named('y1'))]
   await turn()

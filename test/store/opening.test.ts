@@ -1,11 +1,23 @@
 // Holds threat-model §6.6.2, §6.6.3.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openDatabase } from '../../src/store/opening/database.js'
 import { Database } from '../../src/store/disk/driver.js'
 import { MIGRATIONS, assertKnownSchema, migrate } from '../../src/store/opening/migrations.js'
+import { whoElseMay } from '../../src/store/disk/state-directory.js'
 import { openStore } from '../../src/store/open.js'
 import type { Store } from '../../src/store/store.js'
 import { event, queued, session } from './records.js'
@@ -45,6 +57,28 @@ describe('a state directory', () => {
     writeFileSync(path, '', { mode: 0o644 })
     openHere()
     expect(statSync(path).mode & 0o777).toBe(0o600)
+  })
+
+  it('that was there loses foreign access once it is plainly one of svc, and keeps its mode where it holds what others may need', () => {
+    mkdirSync(join(directory, 'log'), { recursive: true })
+    chmodSync(directory, 0o755)
+    openHere()
+    expect(statSync(directory).mode & 0o777).toBe(0o700)
+    open.splice(0)[0]?.close()
+    chmodSync(directory, 0o775)
+    expect(whoElseMay(directory)).toBe('0775')
+    openHere()
+    expect([statSync(directory).mode & 0o777, whoElseMay(directory)]).toEqual([0o700, undefined])
+
+    const shared = join(directory, '../shared')
+    mkdirSync(join(shared, 'public'), { recursive: true })
+    chmodSync(shared, 0o755)
+    for (const time of ['first', 'second']) {
+      openHere(shared).close()
+      expect([time, statSync(shared).mode & 0o777, whoElseMay(shared)]).toEqual([time, 0o755, '0755'])
+    }
+    open.pop()
+    open.pop()
   })
 
   it('is refused when the database is a link elsewhere', () => {

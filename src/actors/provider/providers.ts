@@ -6,6 +6,7 @@
  * I2 Keys are read when they are needed and appear in no record, message or log.
  * I3 An adapter is made once per provider configuration; a bounded number per plugin is kept.
  */
+import { nextTurn } from '../../kernel/pause.js'
 import { SvcError } from '../../protocol/errors.js'
 import type { AuthInfo } from '../../protocol/provider/connection.js'
 import type { Provider } from '../../protocol/provider/provider.js'
@@ -61,9 +62,9 @@ export function createProviders(deps: ProvidersDeps): Providers {
   return {
     async list(directory) {
       const catalog = await catalogs.loadNewest(directory)
-      const listed = await Promise.all(
-        catalog.providers.map(async (provider) => ({ provider, record: toRecord(provider, await models.all(provider, catalog)) })),
-      )
+      await nextTurn() // it may have been read just now
+      const found = await Promise.all(catalog.providers.map(async (provider) => ({ provider, all: await models.all(provider, catalog) })))
+      const listed = await inTurns(found, ({ provider, all }) => ({ provider, record: toRecord(provider, all) }))
       const isThere = ({ provider, record }: (typeof listed)[number]) => !provider.isLocal || Object.keys(record.models).length > 0
       const all = listed.map(({ record }) => record)
       const connected = listed.filter((entry) => catalogs.isConnected(entry.provider) && isThere(entry)).map(({ record }) => record.id)
@@ -126,6 +127,9 @@ export function createProviders(deps: ProvidersDeps): Providers {
   }
 }
 
+/** Models that are shown in one turn. */
+const SHOWN_AT_ONCE = 1000
+
 /** Adapters whose API can be told how much to write; others would refuse the field, or never look at it. */
 const TOLD_VERBOSITY: ReadonlySet<string> = new Set(['@ai-sdk/openai', '@openrouter/ai-sdk-provider'])
 
@@ -147,6 +151,20 @@ function toShown(record: CatalogModel['record']): CatalogModel['record'] {
   const { variants } = record
   const shown = variants && Object.fromEntries(Object.entries(variants).map(([name, options]) => [name, publicRecord(options)]))
   return { ...record, headers: {}, ...(shown && { variants: shown }) }
+}
+
+/** What is made of providers with so many models that others want their turn in between. */
+async function inTurns<One extends { readonly all: Models }, T>(found: readonly One[], make: (one: One) => T): Promise<T[]> {
+  const made: T[] = []
+  let models = 0
+  for (const one of found) {
+    made.push(make(one))
+    models += one.all.size
+    if (models < SHOWN_AT_ONCE) continue
+    models = 0
+    await nextTurn()
+  }
+  return made
 }
 
 function recordsOf(models: Models) {

@@ -2,6 +2,7 @@
  * Builds a running service from its effects, its store and its built-in plugins, and drives it with the
  * runtime machine. The only place that knows how the parts fit together.
  */
+import { messageOf } from '../../protocol/message-of.js'
 import { forgetStandIns } from '../../platform/git/program/stand-in.js'
 import { waitAtMost } from '../../kernel/patience.js'
 import { createActor, fromPromise, type InspectionEvent } from 'xstate'
@@ -110,7 +111,14 @@ export async function createRuntime(options: RuntimeOptions): Promise<RunningRun
         maintenance?.stop()
         stopTidying?.()
         parts.endInspection()
-        store.close()
+        try {
+          store.close()
+        } catch (error) {
+          effects.log.error('the store could not be closed in order; what was answered with success is on disk', {
+            cause: messageOf(error),
+          })
+          throw error
+        }
       }),
       abandon: fromPromise<void, void>(async () => {
         parts.announceStop()

@@ -42,31 +42,32 @@ interface Asking {
   readonly socket: Socket
 }
 
-/** Each throws `auth.agent_forbidden`. */
+/** Each rejects with `auth.agent_forbidden`. */
 export interface AgentCheck {
-  operation(request: Asking, path: string): void
+  /** Undefined: anybody may ask. */
+  operation(request: Asking, path: string): Promise<void> | undefined
   /** What is asked is for a person, whatever the operation. */
-  person(request: Asking): void
+  person(request: Asking): Promise<void>
 }
 
 /** `isAgent` tells of the other end of a connection on this machine, at whichever of its addresses; of another machine it knows nothing. */
-export function createAgentCheck(isAgent: (peer: PeerPorts) => boolean): AgentCheck {
-  const verdicts = new WeakMap<Socket, boolean>()
+export function createAgentCheck(isAgent: (peer: PeerPorts) => Promise<boolean>): AgentCheck {
+  const verdicts = new WeakMap<Socket, Promise<boolean>>()
 
-  function verdictOf({ remotePort: port, localPort: ourPort }: Socket): boolean {
+  async function verdictOf({ remotePort: port, localPort: ourPort }: Socket): Promise<boolean> {
     return port !== undefined && ourPort !== undefined && isAgent({ port, ourPort })
   }
 
-  function person({ socket }: Asking): void {
+  async function person({ socket }: Asking): Promise<void> {
     const verdict = verdicts.get(socket) ?? verdictOf(socket)
     verdicts.set(socket, verdict) // I2
-    if (verdict) throw new SvcError('auth.agent_forbidden')
+    if (await verdict) throw new SvcError('auth.agent_forbidden')
   }
 
   return {
     person,
     operation(request, path) {
-      if (!isOpenToAgents(request.method ?? '', path)) person(request)
+      return isOpenToAgents(request.method ?? '', path) ? undefined : person(request)
     },
   }
 }

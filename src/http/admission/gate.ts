@@ -28,7 +28,7 @@ export interface GateParts {
   readonly onRefusedCredential: () => void
 }
 
-/** Lets a request through, or throws what refuses it. Answers true when it is answered already: a preflight, or a person who looks for a page. */
+/** Lets a request through, or rejects with what refuses it. Answers true when it is answered already: a preflight, or a person who looks for a page. */
 export function createGate({ doors, tokens, calls, sockets, guesses, checkAgent, onRefusedCredential }: GateParts) {
   function authenticate(request: FastifyRequest): void {
     const { authorization } = request.headers
@@ -40,7 +40,7 @@ export function createGate({ doors, tokens, calls, sockets, guesses, checkAgent,
     }
   }
 
-  return function gate(request: FastifyRequest, reply: FastifyReply): boolean {
+  return async function gate(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
     const { headers } = request
     reply.headers(answerHeaders(request.id, undefined))
     refuseRepeatedHeaders(request.raw.rawHeaders)
@@ -66,7 +66,7 @@ export function createGate({ doors, tokens, calls, sockets, guesses, checkAgent,
     }
     if (!open) authenticate(request)
     if (!open && !tokens.trusted) {
-      checkAgent.operation(request.raw, request.routeOptions.config.contract?.path ?? path)
+      await checkAgent.operation(request.raw, request.routeOptions.config.contract?.path ?? path)
       request.checkPerson = () => checkAgent.person(request.raw)
     }
     sockets.admit(request.raw.socket, request.caller?.authenticated === true)

@@ -16,6 +16,13 @@ const FRAMEWORK_CODES: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_MAX_PARAM_LENGTH: 'request.invalid',
 }
 
+/** Of the system, wherever a file could not be written. */
+const DISK_CODES: Readonly<Record<string, string>> = {
+  ENOSPC: 'A file cannot be written: the disk is full. Free some space and try again.',
+  EDQUOT: 'A file cannot be written: a quota of the disk is used up. Free some space and try again.',
+  EROFS: 'A file cannot be written: the file system is read-only.',
+}
+
 /** Any thrown value as a `SvcError`; what we did not mean to throw becomes `server.internal`. */
 function toSvcError(error: unknown, bodyLimit: number = LIMITS.http.jsonBody): SvcError {
   if (error instanceof SvcError) return error
@@ -25,6 +32,8 @@ function toSvcError(error: unknown, bodyLimit: number = LIMITS.http.jsonBody): S
       return new SvcError(code, `The request body is larger than ${bodyLimit} bytes.`, { limit: bodyLimit })
     }
     if (code !== undefined) return new SvcError(code)
+    const trouble = DISK_CODES[error.code]
+    if (trouble !== undefined) return new SvcError('store.unavailable', trouble, { reason: error.code }, { cause: error })
   }
   return new SvcError('server.internal', undefined, {}, { cause: error })
 }

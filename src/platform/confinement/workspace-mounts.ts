@@ -4,7 +4,8 @@
  * I1 Protected names are asked for by name, so that one that is absent is held (`Placeholder`) and read-only like one that is there.
  * I2 What cannot be held closes its directory: nothing new can be made there, and what is not protected in it stays writable.
  *    A link cannot be mounted over, and start-up files in the home directory would change what programs outside do.
- *    Where a link leads inside the workspace, what it leads to is read-only too, unless it was allowed by its own name.
+ *    Where a link leads inside the workspace, what it leads to is read-only too, unless it was allowed by its own name; it is held where it is
+ *    not there yet, and directories with links on the way are closed.
  * I3 Where too many names would have to be looked at, nothing runs.
  */
 import { dirname, join } from 'node:path'
@@ -12,6 +13,7 @@ import { isWithin } from '../../protocol/caller.js'
 import type { Effects } from '../../ports/effects.js'
 import type { Placeholder } from '../../ports/process-facts.js'
 import type { ProtectedFiles } from '../../ports/plugin.js'
+import { wayOf } from '../protection/protected-links.js'
 import { mayBeProtected, PROTECTED_NAMES } from '../protection/protected-names.js'
 import { type Mount, readOnly, writable } from './bubblewrap.js'
 
@@ -35,7 +37,7 @@ export type WorkspaceMounts =
   | { readonly mounts: readonly Mount[]; readonly holds: readonly Placeholder[] }
   | { readonly unavailable: string }
 
-type Files = Pick<Effects['files'], 'readDirectory' | 'entry' | 'stat' | 'realPath'>
+type Files = Pick<Effects['files'], 'readDirectory' | 'entry' | 'stat' | 'readLink'>
 
 export async function workspaceMounts(files: Files, protectedFiles: ProtectedFiles, view: WorkspaceView): Promise<WorkspaceMounts> {
   const { workspace, allowed, home } = view
@@ -55,18 +57,25 @@ export async function workspaceMounts(files: Files, protectedFiles: ProtectedFil
   const kept = (await isKept(entries.filter(({ path }) => path !== join(workspace, '.git')))).filter(({ path }) => !isAllowed(path))
   const names = PROTECTED_NAMES.filter((name) => !view.isInRepository || !IN_REPOSITORY.has(name))
   const links = kept.filter(({ kind }) => kind === 'link').map(({ path }) => path)
-  const shut = new Set([...links.map(dirname), ...(isWithin(workspace, home) ? [workspace] : [])]) // I2
+  const led = await ledFrom(files, workspace, links)
+  const shut = new Set([...[...links, ...led.links].map(dirname), ...(isWithin(workspace, home) ? [workspace] : [])]) // I2
   const isClosed = shut.has(workspace)
-  const holds = isClosed
+  const mayBeMade = (path: string) => !isAllowed(path) && !shut.has(dirname(path))
+  const named = isClosed
     ? []
     : await placeholders(
         files,
         workspace,
-        names.filter((name) => !isAllowed(join(workspace, name)) && !shut.has(dirname(join(workspace, name)))),
+        names.filter((name) => mayBeMade(join(workspace, name))),
       )
-  const led = (await targetsOf(files, workspace, links)).filter((path) => !isAllowed(path))
-  const closed = [...kept.filter(({ kind }) => kind === 'file' || kind === 'directory').map(({ path }) => path), ...led]
-  const above = [...closed, ...holds.map(({ path }) => path)].flatMap((path) => directoriesBetween(workspace, path))
+  const taken = new Set(named.map(({ path }) => path))
+  const holds = [
+    ...named,
+    ...led.absent.filter((path) => mayBeMade(path) && !taken.has(path)).map((path): Placeholder => ({ path, kind: 'directory' })),
+  ]
+  const targets = led.targets.filter((path) => !isAllowed(path))
+  const closed = [...kept.filter(({ kind }) => kind === 'file' || kind === 'directory').map(({ path }) => path), ...targets]
+  const above = [...closed, ...shut, ...holds.map(({ path }) => path)].flatMap((path) => directoriesBetween(workspace, path))
   const open = [...new Set(above)].filter((path) => !closed.some((each) => isWithin(each, path)))
   const own = [workspace, ...shut].flatMap((directory) => {
     if (!shut.has(directory)) return [writable(directory)]
@@ -78,10 +87,31 @@ export async function workspaceMounts(files: Files, protectedFiles: ProtectedFil
   return { mounts: last([...own, ...open.map(writable), ...readable]), holds }
 }
 
+interface Led {
+  /** Other links on the way. */
+  readonly links: readonly string[]
+  readonly targets: readonly string[]
+  /** What would have to be made first for a target to be there. */
+  readonly absent: readonly string[]
+}
+
 /** What links lead to inside the workspace. */
-async function targetsOf(files: Files, workspace: string, links: readonly string[]): Promise<readonly string[]> {
-  const targets = await Promise.all(links.map((path) => files.realPath(path).catch(() => undefined)))
-  return [...new Set(targets.flatMap((path) => (path !== undefined && path !== workspace && isWithin(workspace, path) ? [path] : [])))]
+async function ledFrom(files: Files, workspace: string, from: readonly string[]): Promise<Led> {
+  const isInside = (path: string) => path !== workspace && isWithin(workspace, path)
+  const ways = (await Promise.all(from.map((path) => wayOf(files, path)))).flatMap((way) => way ?? [])
+  const ends = [...new Set(ways.map(({ end }) => end).filter(isInside))]
+  const missing = await Promise.all(ends.map((end) => firstAbsent(files, workspace, end)))
+  return {
+    links: [...new Set(ways.flatMap(({ links }) => links))].filter((path) => isInside(path) && !from.includes(path)),
+    targets: ends.filter((_, at) => missing[at] === undefined),
+    absent: [...new Set(missing.flatMap((path) => path ?? []))],
+  }
+}
+
+async function firstAbsent(files: Files, workspace: string, path: string): Promise<string | undefined> {
+  const above = directoriesBetween(workspace, path).toReversed()
+  for (const each of [...above, path]) if ((await files.entry(each)) === undefined) return each
+  return undefined
 }
 
 /** Below the workspace, above a path of it: each is a mount, so that it cannot be moved away. */

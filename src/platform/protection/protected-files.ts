@@ -6,6 +6,7 @@ import { isWithin } from '../../protocol/caller.js'
 import type { Effects } from '../../ports/effects.js'
 import { createFindShape } from '../git/shape.js'
 import type { ProtectedFiles } from '../../ports/plugin.js'
+import { createFindLead } from './protected-leads.js'
 import { IN_HOME, IN_SYSTEM, IN_WORKSPACES } from './protected-places.js'
 
 export interface ProtectedPlaces {
@@ -15,7 +16,7 @@ export interface ProtectedPlaces {
   readonly cacheDirectory: string
   readonly home: string
   readonly env: Readonly<Record<string, string | undefined>>
-  readonly files: Pick<Effects['files'], 'stat'>
+  readonly files: Pick<Effects['files'], 'stat' | 'entry' | 'readLink'>
 }
 
 type Place = readonly [path: string, reason: string]
@@ -73,11 +74,17 @@ export function createProtectedFiles(where: ProtectedPlaces): ProtectedFiles {
   return {
     async reasons(paths) {
       const shapeOf = createFindShape(files, paths)
+      const leadTo = createFindLead(files, places)
       const reasons: (string | undefined)[] = []
       for (const path of paths) {
         const named = isLeftAlone(path) ? undefined : byName(path)
-        const shape = named === undefined && !isLeftAlone(path) ? await shapeOf(path) : undefined
-        reasons.push(shape === undefined ? named : `part of ${shape}, which git takes for a repository`)
+        if (named !== undefined || isLeftAlone(path)) {
+          reasons.push(named)
+          continue
+        }
+        const shape = await shapeOf(path)
+        const lead = shape === undefined ? await leadTo(path) : undefined
+        reasons.push(shape === undefined ? lead : `part of ${shape}, which git takes for a repository`)
       }
       return reasons
     },

@@ -19,6 +19,8 @@ import { type Client, createClient } from './client.js'
 import { createOutput } from './output.js'
 import { messageOf } from '../../protocol/message-of.js'
 
+/** Its machine asks for two at most: a start, and the end while that goes on. */
+const AT_ONCE = 2
 const { lagBytes, lagResume, inputBytes, inputBacklog, clients: MOST_CLIENTS } = LIMITS.terminals
 
 export interface Terminal {
@@ -61,7 +63,7 @@ export function createTerminal(deps: TerminalDeps, first: Pty): Terminal {
   let size: Size = { cols: LIMITS.terminals.cols, rows: LIMITS.terminals.rows }
   let run: Run = newRun()
   /** What is being started is there, or has failed, before it is ended. */
-  const lane = createLane()
+  const lane = createLane({ most: AT_ONCE })
 
   async function spawn(mine: Run, signal: AbortSignal): Promise<void> {
     const [command = '', ...args] = info.command

@@ -57,11 +57,12 @@ async function search(
 ): Promise<SemanticSearchResponse> {
   const { q, limit = LIMITS.search.results, sessionId } = SearchQuery.parse(query)
   const most = q.trim() === '' ? 0 : Math.min(limit, LIMITS.search.maxResults)
-  const found = await looking.run(async () => {
+  const prepared = async () => {
     await indexer.ready()
     const vector = most === 0 ? undefined : await embeddings?.ofQuery(q)
     return () => host.search.parts(q, most, { caller, sessionId }, vector)
-  }, signal)
+  }
+  const found = await looking.run({ who: `caller ${caller.subject}`, prepared, signal })
   const status = embeddings === undefined ? {} : { embeddings: embeddings.state() }
   if (found === undefined) {
     indexer.changed()

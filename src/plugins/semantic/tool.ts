@@ -45,7 +45,7 @@ export function searchTool({ host: { sessions, search }, indexer, looking, embed
         const vector = await embeddings?.ofQuery(text)
         return () => search.parts(text, limit, { caller, sessionId }, vector)
       }
-      const found = await asToolError(() => looking.run(prepared, context.signal))
+      const found = await asToolError(() => looking.run({ who: `session ${context.sessionId}`, prepared, signal: context.signal }))
       if (found === undefined) indexer.changed()
       if (found === undefined) throw new ToolError('There is no index to search in at the moment.')
       const hits = found.map((each, rank) => hitOf(each, rank, text))

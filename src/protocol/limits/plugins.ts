@@ -9,6 +9,8 @@ export const pluginsLimits = {
     packageEntries: 65_536,
     /** How long a copy of content that nobody approves any more is kept. */
     copyRetention: 7 * DAY,
+    /** Of those who want one copy looked at or made, that wait for their turn. */
+    copiesWaiting: 4096,
     packagesPerRoot: 512,
     /** Milliseconds for one file of a directory of tools to be loaded. */
     toolFile: 5000,

@@ -27,6 +27,6 @@ export const providersLimits = {
     patience: 3 * SECOND,
     bytes: 16 * MiB,
     providers: 512,
-    models: 20_000,
+    models: 8_000,
   },
 } as const

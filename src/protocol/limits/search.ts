@@ -32,8 +32,9 @@ export const searchLimits = {
     /** Words of a query that are taken for mistyped. */
     mistyped: 6,
     corrections: 6,
-    /** Searches that are answered or wait for it; one more is refused. */
+    /** Searches that are answered or wait for it, and of one caller; one more is refused. */
     waiting: 200,
+    waitingEach: 100,
     /** Sessions a caller who may see only some is shown hits of, the newest. */
     sessions: 20_000,
     /** How long a change waits for others. */

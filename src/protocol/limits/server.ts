@@ -122,6 +122,8 @@ export const serverLimits = {
     workspace: { fileBytes: 128 * KiB, values: 2048, allValues: 16_384, definition: 16 },
     /** What one look at the files of a directory may touch (`work.ts`). */
     work: 1024 * MiB,
+    /** Changes through the API that are made or wait for their turn. */
+    waiting: 64,
     markdownBytes: 512 * KiB,
     filesPerKind: 4096,
     directories: 64,

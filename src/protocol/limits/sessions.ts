@@ -96,6 +96,8 @@ export const sessionsLimits = {
     killGrace: 100,
     pipeGrace: 100,
     searchTimeout: 45 * SECOND,
+    /** Searches of files that go on at once, of all sessions, and that wait. */
+    searches: { atOnce: 8, waiting: 1000 },
     shellEnvironmentAge: 5 * MINUTE,
   },
   artifacts: { uploadBytes: 26_214_400 },
@@ -104,8 +106,9 @@ export const sessionsLimits = {
     bytes: 1024 * MiB,
     /** Of one message of it, or whatever stands between two. */
     valueBytes: 16 * MiB,
-    /** The same in words, numbers, texts and signs between them; levels that are open at a time. */
-    tokens: 1_000_000,
+    /** The same in words, numbers, texts and signs between them; names of members among them; levels that are open at a time. */
+    tokens: 512 * KiB,
+    names: 65_536,
     depth: 256,
     /** Of what is written of one that is exported at a time. */
     pieceBytes: 256 * KiB,

@@ -7,8 +7,28 @@ export function wellFormed(text: string): string {
 
 /** A JSON-like value with every text in it, keys included, well formed; the value itself when it already is. */
 export function wellFormedValue<T>(value: T): T {
+  if (isWellFormed(value)) return value
   const json = JSON.stringify(value)
   return json !== undefined && ESCAPED_HALF.test(json) ? (JSON.parse(json.replace(ESCAPE, repaired)) as T) : value
+}
+
+/** Whether all texts are; a long one is looked at far faster than it is written. */
+function isWellFormed(root: unknown): boolean {
+  const open: unknown[] = [root]
+  while (open.length > 0) {
+    const value = open.pop()
+    if (typeof value === 'string') {
+      if (!value.isWellFormed()) return false
+    } else if (Array.isArray(value)) {
+      for (const each of value) open.push(each)
+    } else if (typeof value === 'object' && value !== null) {
+      for (const [name, each] of Object.entries(value)) {
+        if (!name.isWellFormed()) return false
+        open.push(each)
+      }
+    }
+  }
+  return true
 }
 
 /** JSON text writes halves of surrogate pairs, and nothing else in this range, as escapes. */

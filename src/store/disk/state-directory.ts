@@ -1,13 +1,25 @@
 /** The files of the store: a private directory, private files, one spelling of their path. */
-import { chmodSync, closeSync, lstatSync, mkdirSync, openSync, realpathSync } from 'node:fs'
+import { chmodSync, closeSync, lstatSync, mkdirSync, openSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { SvcError } from '../../protocol/errors.js'
 import { messageOf } from '../../protocol/message-of.js'
 
-/** Makes the directory (0700) with its parents if it is missing; answers its canonical path. Throws `store.unavailable`. */
+const FOREIGN = 0o077
+/** Names of what svc keeps there; beside another one the mode is told and left. */
+const OWN_FILE = /^\.?(?:agent|search|server|auth|mcp-auth|managed-times|workspaces|chat-history)\./
+const OWN_FOLDERS = new Set(
+  'artifacts clones git log memory plans plugins skill-versions skill-writes tool-output undo users workspaces'.split(' '),
+)
+
+/**
+ * Makes the directory (0700) with its parents if it is missing, and takes foreign access away from one that is plainly of svc; answers its
+ * canonical path. Throws `store.unavailable`.
+ */
 export function prepareDirectory(directory: string): string {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 })
-    return realpathSync.native(directory)
+    const path = realpathSync.native(directory)
+    if (whoElseMay(path) !== undefined && isOfSvc(path)) chmodSync(path, 0o700)
+    return path
   } catch (cause) {
     throw new SvcError(
       'store.unavailable',
@@ -16,6 +28,19 @@ export function prepareDirectory(directory: string): string {
       { cause },
     )
   }
+}
+
+/** Its mode, where others may look into it or change what is in it: the directory was there, and holds what svc has not made, or is somebody else's. */
+export function whoElseMay(directory: string): string | undefined {
+  const { mode } = statSync(directory)
+  return (mode & FOREIGN) === 0 ? undefined : (mode & 0o777).toString(8).padStart(4, '0')
+}
+
+/** Of this user, and with nothing in it but what svc makes: a home directory, or one that is shared for other reasons, keeps its mode. */
+function isOfSvc(directory: string): boolean {
+  return (
+    statSync(directory).uid === process.getuid?.() && readdirSync(directory).every((name) => OWN_FILE.test(name) || OWN_FOLDERS.has(name))
+  )
 }
 
 /**

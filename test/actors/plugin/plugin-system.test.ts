@@ -132,7 +132,7 @@ describe('a native plugin', () => {
 })
 
 /** Answers requests as a plugin with one tool; `answer` plays the tool. */
-function servesTool(child: PlayedChild, tool: string, answer: (id: number) => void = () => undefined): void {
+function servesTool(child: PlayedChild, tool: string, answer: (id: number) => void = () => undefined, more: object = {}): void {
   let rest = ''
   child.onInput((text) => {
     const lines = `${rest}${text}`.split('\n')
@@ -140,7 +140,7 @@ function servesTool(child: PlayedChild, tool: string, answer: (id: number) => vo
     for (const line of lines) {
       const frame = JSON.parse(line) as { id?: number; method: string }
       const tools = [{ id: tool, description: 'x', parameters: { type: 'object' } }]
-      if (frame.method === 'initialize') say(child, { id: frame.id, result: { protocol: 'svc-plugin/2', tools } })
+      if (frame.method === 'initialize') say(child, { id: frame.id, result: { protocol: 'svc-plugin/2', tools, ...more } })
       else if (frame.method === 'tool.invoke') answer(frame.id ?? 0)
     }
   })
@@ -363,11 +363,14 @@ describe('a package', () => {
     expect(children.map(({ ended }) => ended)).toEqual([true, false])
   })
 
-  it('that everybody shares is switched off by a workspace for that workspace alone', async () => {
+  it.each([
+    ['', {}],
+    ['; its hooks stay, because the installation has brought it', { hooks: ['tool.before'] }],
+  ])('that everybody shares is switched off by a workspace for that workspace alone%s', async (stays, more) => {
     const children: PlayedChild[] = []
     const { service, effects, approve, lifecycle, reaches } = await begin((child) => {
       children.push(child)
-      servesTool(child, 'played_tool')
+      servesTool(child, 'played_tool', undefined, more)
     })
     writePackage(effects, 'one', 'global')
     await approve()
@@ -380,7 +383,7 @@ describe('a package', () => {
     const toolsOf = async (directory: string) => (await system.tools(directory)).map(({ id }) => id).filter((id) => id === 'played_tool')
     expect(await plugins.lifecycle(narrow)).toMatchObject([{ state: 'disabled', diagnostics: [{ code: 'inactive' }] }])
     const listed = (await plugins.list(narrow)).find(({ id }) => id === ID)
-    expect(listed).toMatchObject({ enabled: false, active: false, reason: 'switched off by this workspace' })
+    expect(listed).toMatchObject({ enabled: false, active: false, reason: `switched off by this workspace${stays}` })
     expect({ here: await toolsOf(service.directory), there: await toolsOf(narrow) }).toEqual({ here: ['played_tool'], there: [] })
     expect(await lifecycle()).toMatchObject({ state: 'active', generation: 1, leaseActive: true })
     expect(children.map(({ ended }) => ended)).toEqual([false])

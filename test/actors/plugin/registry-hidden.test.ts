@@ -27,9 +27,12 @@ function seenIn(directory: string, published: Publication, isHidden: (id: string
 }
 
 describe('a plugin that a workspace has switched off', () => {
-  it('keeps its hooks where it is of the installation: they may refuse what the workspace wants', () => {
-    expect(seenIn('/narrow', publication('dev.example.guard'), () => true)).toEqual({ hooks: 1, context: 0 })
-  })
+  it.each([everywhere, { type: 'workspace', directory: '/narrow' }] as const)(
+    'keeps its hooks where it is of the installation, wherever it runs: they may refuse what the workspace wants: %j',
+    (reach) => {
+      expect(seenIn('/narrow', publication('dev.example.guard', { reach }), () => true)).toEqual({ hooks: 1, context: 0 })
+    },
+  )
 
   it('is as it was for others, and there where it is not switched off', () => {
     expect(seenIn('/other', publication('dev.example.guard'), () => true)).toEqual({ hooks: 1, context: 1 })
@@ -38,7 +41,7 @@ describe('a plugin that a workspace has switched off', () => {
 
   it('goes as a whole where it is built in, or of the workspace itself', () => {
     expect(seenIn('/narrow', publication('dev.svc.lsp', { internal: true }), () => true)).toEqual({ hooks: 0, context: 0 })
-    const own = publication('dev.example.own', { reach: { type: 'workspace', directory: '/narrow' } })
+    const own = publication('dev.example.own', { reach: { type: 'workspace', directory: '/narrow' }, isOfWorkspace: true })
     expect(seenIn('/narrow', own, () => true)).toEqual({ hooks: 0, context: 0 })
   })
 })

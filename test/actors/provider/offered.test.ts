@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { knownVendors } from '../../../src/actors/provider/catalog/known-vendors.js'
-import { readOffered } from '../../../src/actors/provider/catalog/offered.js'
+import { readingOffered, readOffered } from '../../../src/actors/provider/catalog/offered.js'
 
 const limit = { context: 10, output: 5 }
 const read = (document: unknown) => readOffered(document, knownVendors())
@@ -130,4 +130,15 @@ describe('the snapshot', () => {
         ])
       }
   })
+})
+
+it('is read some models at a time', () => {
+  const model = { limit: { context: 1, output: 1 } }
+  const models = (count: number) => ({ models: Object.fromEntries(Array.from({ length: count }, (_, at) => [`m${at}`, model])) })
+  const reading = readingOffered(Object.entries({ one: models(640), two: models(1), three: models(1) }), knownVendors())
+  const parts = [reading.next()]
+  while (parts.at(-1)?.done !== true) parts.push(reading.next())
+  expect(parts).toHaveLength(1 + 3 + 640 / 64)
+  const { value } = parts.at(-1) ?? {}
+  expect([...(value ?? new Map<string, never>()).values()].map(({ models: all }) => all.size)).toEqual([640, 1, 1])
 })

@@ -11,6 +11,26 @@ describe('the list of providers', () => {
     expect(await providers.defaultModel(DIRECTORY)).toEqual({ providerId: 'svc', id: 'offline' })
   })
 
+  it('is made some thousand models at a time, and others have their turn in between', async () => {
+    const turnsOf = async (models: number) => {
+      const names = Array.from({ length: models }, (_, at) => [`m${at}`, {}])
+      const many = { ...LOCAL, models: Object.fromEntries(names) as Record<string, object> }
+      const { providers } = setUp({ provider: { a: many, b: many, c: many } })
+      let turns = 0
+      let isOver = false
+      const next = (): void => {
+        turns++
+        if (!isOver) setImmediate(next)
+      }
+      setImmediate(next)
+      await providers.list(DIRECTORY)
+      isOver = true
+      return turns
+    }
+    const few = await turnsOf(1)
+    expect((await turnsOf(1000)) - few).toBe(3)
+  })
+
   it('gives complete records with every default filled in', async () => {
     const { providers } = setUp({ provider: { local: LOCAL } })
     const { all } = await providers.list(DIRECTORY)

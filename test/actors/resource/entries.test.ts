@@ -84,12 +84,12 @@ describe('switching off', () => {
     expect([entries.driven, entries.off]).toMatchObject([[], [{ form: 'serve', id: 'dev.example.a' }]])
   })
 
-  it('is all that a workspace may do', () => {
+  it('is all that a workspace may do, and ends no entry of the installation: its hooks may refuse what the workspace wants', () => {
     const workspace = {
       plugins: { 'dev.example.a': { enabled: false }, 'dev.example.b': { options: { serve: ['evil'], trust: [RECORD] } }, 'x.*': false },
     }
     const entries = readPluginEntries({ plugins: { 'dev.example.a': { options: { serve: ['a'] } } } }, workspace)
-    expect(entries.driven).toEqual([])
+    expect([entries.driven, entries.off]).toMatchObject([[{ form: 'serve', id: 'dev.example.a' }], []])
     expect([entries.isDisabled('dev.example.a'), entries.isDisabled('x.y'), entries.isDisabled('dev.example.b')]).toEqual([
       true,
       true,
@@ -110,7 +110,13 @@ describe('switching off', () => {
     })
     workspace.write('work/svc.json', { plugins: { 'dev.example.a': false, 'dev.example.c': { options: { serve: ['evil'] } } } })
     const { trusted, document, workspace: raw } = await workspace.configs.snapshots.get(workspace.work)
-    for (const other of [document, raw]) expect(readPluginEntries(trusted, other).driven.map(({ id }) => id)).toEqual(['dev.example.b'])
+    for (const other of [document, raw]) {
+      const { driven, isDisabled } = readPluginEntries(trusted, other)
+      expect(driven.map(({ id }) => [id, isDisabled(id)])).toEqual([
+        ['dev.example.a', true],
+        ['dev.example.b', false],
+      ])
+    }
   })
 })
 

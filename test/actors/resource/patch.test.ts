@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { ConfigPatch } from '../../../src/protocol/resource/config.js'
+import { LIMITS } from '../../../src/protocol/limits.js'
 import { containing } from './matchers.js'
 import { createWorkspace } from './workspace.js'
 
@@ -11,6 +12,16 @@ const patch = async (workspace: Workspace, body: Record<string, unknown>, direct
   workspace.configs.update(directory, body)
 
 describe('a patch', () => {
+  it('waits for those before it, and is refused where too many wait', async () => {
+    const workspace = createWorkspace()
+    const most = LIMITS.config.waiting
+    const all = await Promise.allSettled(Array.from({ length: most + 2 }, (_, at) => patch(workspace, { username: `me ${at}` })))
+    expect(all.map(({ status }) => status)).toEqual(Array.from({ length: most + 2 }, (_, at) => (at < most ? 'fulfilled' : 'rejected')))
+    expect(all.at(-1)).toMatchObject({ reason: { code: 'quota.exceeded' } })
+    expect(JSON.parse(read(workspace, 'work/svc.json'))).toEqual({ username: `me ${most - 1}` })
+    await patch(workspace, { username: 'later' })
+  })
+
   it('creates svc.json at the worktree top and answers the effective document', async () => {
     const updated: string[] = []
     const workspace = createWorkspace({ onUpdated: (directory) => updated.push(directory) })

@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import type { Message } from '../../../src/protocol/message/message.js'
 import { readBundle } from '../../../src/actors/session/bundles/read-bundle.js'
-import { exported, imported } from '../../fakes/bundles.js'
+import { exported, imported, waiting } from '../../fakes/bundles.js'
 import { says, startTestService } from '../../fakes/service.js'
 
 const MiB = 1024 * 1024
@@ -63,4 +63,68 @@ it('long messages are looked at a slice at a time once they are there', async ()
   expect(read.reduce((sum, each) => sum + each, 0)).toBeGreaterThan(12 * 300 * 1024)
   expect(Math.max(...read)).toBeLessThan(LIMITS.sessions.sliceCharacters + 301 * 1024)
   expect(service.messages(made)).toHaveLength(13)
+})
+
+it('a long message is handed over in another turn than it was read in, and stored a piece at a time', async () => {
+  const service = await startTestService()
+  const id = await service.session()
+  service.steps.push(says('An answer.'))
+  await service.prompt(id, 'A question')
+  await service.idle(id)
+  const bundle = await exported(service, id)
+  const [asked, answered] = bundle.messages
+  if (asked === undefined || answered === undefined) throw new Error('no turn was recorded')
+  const parts = Array.from({ length: 40 }, (_, at) => {
+    const text = 'x'.repeat(100 * 1024)
+    return { id: `prt_${at}`, sessionId: id, messageId: answered.info.id, type: 'text' as const, text }
+  })
+  let turn = 0
+  let isOver = false
+  const next = (): void => {
+    turn++
+    if (!isOver) setImmediate(next)
+  }
+  next()
+  const stored = new Map<number, number>()
+  const note = (more: readonly { readonly type: string }[]) => {
+    const length = more.reduce((sum, part) => sum + (part.type === 'text' && 'text' in part ? String(part.text).length : 0), 0)
+    stored.set(turn, (stored.get(turn) ?? 0) + length)
+  }
+  const { append, putPart } = service.store.messages
+  vi.spyOn(service.store.messages, 'append').mockImplementation((info, more) => {
+    note(more)
+    return append(info, more)
+  })
+  vi.spyOn(service.store.messages, 'putPart').mockImplementation((part) => {
+    note([part])
+    return putPart(part)
+  })
+  const made = await imported(service, { ...bundle, messages: [asked, { ...answered, parts }] })
+  isOver = true
+  vi.restoreAllMocks()
+  expect(Math.max(...stored.values())).toBeLessThanOrEqual(LIMITS.bundles.pieceBytes)
+  expect(service.messages(made)[1]?.parts).toHaveLength(40)
+})
+
+it('prompts that wait are stored each in a turn of its own', async () => {
+  const service = await startTestService()
+  const bundle = await exported(service, await service.session())
+  const commits: number[] = []
+  const { append } = service.store.queue
+  let turn = 0
+  vi.spyOn(service.store.queue, 'append').mockImplementation((row) => {
+    commits.push(turn)
+    setImmediate(() => turn++)
+    append(row)
+  })
+  await imported(service, { ...bundle, queuedPrompts: [waiting('one'), waiting('two'), waiting('three')] })
+  vi.restoreAllMocks()
+  expect(new Set(commits).size).toBe(3)
+})
+
+it('a value has so many names of members at most', async () => {
+  const names = (count: number) => `{"bundle":{"session":{${Array.from({ length: count }, (_, at) => `"a${at}":0`).join(',')}`
+  const read = (text: string) => readBundle(pieces(text), async () => undefined)
+  await expect(read(names(LIMITS.bundles.names + 1))).rejects.toThrow('more than 65536 names of members')
+  await expect(read(names(LIMITS.bundles.names - 10))).rejects.toThrow('ends before it is whole')
 })

@@ -1,6 +1,7 @@
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { TRUSTED_CALLER } from '../../../src/protocol/caller.js'
 import { PLAYED_CONFIG } from '../../../src/published/testing/steps.js'
 import { type PlayedStep, type PlayedTool, says, startTestService } from '../../fakes/service.js'
 
@@ -57,12 +58,13 @@ async function begin(config: Record<string, unknown>) {
     }
   }
 
-  /** How each call ended: what it said, or why not. */
-  const run = async (...steps: PlayedStep[]) => {
+  /** How each call ended, of the session or of another one: what it said, or why not. */
+  const run = async (first: PlayedStep | string, ...rest: PlayedStep[]) => {
+    const [session, steps] = typeof first === 'string' ? [first, rest] : [id, [first, ...rest]]
     service.steps.push(...steps, says('done'))
-    await service.prompt(id, 'go')
-    await service.idle(id)
-    const parts = service.messages(id).flatMap((message) => message.parts)
+    await service.prompt(session, 'go')
+    await service.idle(session)
+    const parts = service.messages(session).flatMap((message) => message.parts)
     return parts.flatMap((part) => {
       if (part.type !== 'tool') return []
       return part.state.status === 'completed' ? [part.state.output] : [part.state.status]
@@ -127,4 +129,24 @@ it('an answer "always" does not undo a deny that is added after it', async () =>
   void answering('always')
   expect(await run(step('a', configure(permission({ '*': 'ask', a: 'deny' })), 'a'))).toEqual(['a', 'error'])
   expect(asked).toEqual(['a'])
+})
+
+it('a deny that is added for the agent of a session above, in another directory', async () => {
+  const { service, run, step } = await begin(permission({}))
+  const other = join(service.effects.root, 'other')
+  mkdirSync(other)
+  const above = await service.runtime.sessions.create(TRUSTED_CALLER, other, { title: 'Above' })
+  const task = await service.session({ parentId: above.id })
+  service.store.transact('process', () =>
+    service.store.sessions.update({
+      ...service.runtime.sessions.get(task),
+      directory: service.directory,
+      delegation: { agent: 'build', refused: [] },
+    }),
+  )
+  const deny = async () => {
+    writeFileSync(join(other, 'svc.json'), JSON.stringify({ permission: { echo: { b: 'deny' } } }))
+    await service.runtime.configs.show(other)
+  }
+  expect(await run(task, step('a', 'b', deny, 'b', 'a'), step('b'))).toEqual(['a', 'b', 'error', 'a', 'error'])
 })

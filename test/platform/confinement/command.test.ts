@@ -236,4 +236,28 @@ describe('the sandbox of commands', () => {
     expect([env, deep, target].map((path) => places.get(path))).toEqual([`--bind ${env}`, `--bind ${deep}`, `--ro-bind ${target}`])
     expect((await mounted({ writes: [target] })).get(target)).toBeUndefined()
   })
+
+  it('holds what a protected link leads to where that is not there, and closes directories with further links on the way', async () => {
+    const { paths, put, mounted, held } = setup()
+    const inside = (path: string) => join(paths.cwd, path)
+    put(inside('env/other.txt'))
+    put(inside('way/other.txt'))
+    const end = put(inside('ends/deep/settings.json'))
+    mkdirSync(inside('.vscode'))
+    symlinkSync('env/dev.env', inside('.envrc'))
+    symlinkSync('../way/link', inside('.vscode/tasks.json'))
+    symlinkSync('../ends/deep/settings.json', inside('way/link'))
+    const places = await mounted()
+    expect((await held()).filter(({ path }) => path === inside('env/dev.env'))).toEqual([
+      { path: inside('env/dev.env'), kind: 'directory' },
+    ])
+    expect(['env', 'env/dev.env', 'way', 'ends', 'ends/deep'].map((path) => places.get(inside(path)))).toEqual([
+      `--bind ${inside('env')}`,
+      `--ro-bind ${inside('env/dev.env')}`,
+      `--ro-bind ${inside('way')}`,
+      `--bind ${inside('ends')}`,
+      `--bind ${inside('ends/deep')}`,
+    ])
+    expect(places.get(end)).toBe(`--ro-bind ${end}`)
+  })
 })

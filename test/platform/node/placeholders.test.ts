@@ -72,6 +72,16 @@ describe('a placeholder', () => {
     expect(names()).toEqual(['.svc'])
   })
 
+  it('is refused where as many hold something as may, and never to who lets go', async () => {
+    const few = createPlaceholders({ keep: async () => undefined, drop: () => undefined }, 2)
+    await expect(few.hold(wanted('absent/one'))).rejects.toThrow('ENOENT')
+    const [one, two] = await Promise.all([few.hold(wanted('svc.json')), few.hold(wanted('svc.json'))])
+    await expect(few.hold(wanted('svc.json'))).rejects.toMatchObject({ code: 'quota.exceeded' })
+    await Promise.all([one(), two()])
+    expect(names()).toEqual([])
+    await (await few.hold(wanted('svc.json')))()
+  })
+
   it('that cannot be made leaves none of the others', async () => {
     await expect(start().hold(wanted('svc.json', 'absent/one'))).rejects.toThrow('ENOENT')
     expect([names(), [...kept]]).toEqual([[], []])

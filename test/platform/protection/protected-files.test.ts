@@ -1,5 +1,5 @@
 // Holds subsystems b.7.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createNodeFiles } from '../../../src/platform/node/files/node-files.js'
@@ -159,4 +159,45 @@ it('the table of the documentation lists exactly these', () => {
   expect(listed('any directory')).toEqual(IN_WORKSPACES.map(([pattern]) => pattern).toSorted())
   expect(listed('home')).toEqual(IN_HOME.toSorted())
   expect(listed('system')).toEqual(IN_SYSTEM.toSorted())
+})
+
+describe('what a protected name leads to as a link', () => {
+  it('is protected as the name is: over further links, and where it is not there yet', async () => {
+    const root = temporary()
+    const home = join(root, 'home')
+    const work = join(root, 'work')
+    for (const path of ['home/dots', 'work/env', 'work/way', 'work/ends', 'work/own/.vscode'])
+      mkdirSync(join(root, path), { recursive: true })
+    symlinkSync('dots/bashrc', join(home, '.bashrc'))
+    symlinkSync('env/dev.env', join(work, '.envrc'))
+    symlinkSync('../../way/link', join(work, 'own/.vscode/tasks.json'))
+    symlinkSync('../ends/tasks.json', join(work, 'way/link'))
+    symlinkSync('ends', join(work, '.svc'))
+    symlinkSync('.hg', join(work, '.hg'))
+    const linked = createProtectedFiles({
+      files: createNodeFiles(),
+      configDirectory: join(root, 'config'),
+      stateDirectory: join(root, 'state'),
+      cacheDirectory: join(root, 'cache'),
+      home,
+      env: {},
+    })
+    const [tasks, way] = ['work/own/.vscode/tasks.json', 'work/way/link'].map((path) => join(root, path))
+    const asked = ['home/dots/bashrc', 'work/env/dev.env', 'work/ends/agent/x.md', 'work/own/x', 'work/env/other', 'home/dots/x']
+    expect(await linked.reasons(asked.map((path) => join(root, path)))).toEqual([
+      `a start-up or credential file: ${join(home, '.bashrc')} leads to it`,
+      `a file that shells run by themselves: ${join(work, '.envrc')} leads to it`,
+      `svc configuration: ${join(work, '.svc')} leads to it`,
+      undefined,
+      undefined,
+      undefined,
+    ])
+    // Only names above a path are looked for: those beside it may be anywhere.
+    expect(await linked.reasons([way ?? '', join(work, 'own/.vscode/other.json')])).toEqual([undefined, undefined])
+    symlinkSync('way/link', join(work, '.mcp.json'))
+    expect(await linked.reasons([way ?? '', tasks ?? ''])).toEqual([
+      `a file that names programs for other agents: ${join(work, '.mcp.json')} leads to it`,
+      'a file that editors run by themselves',
+    ])
+  })
 })

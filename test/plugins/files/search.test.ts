@@ -5,6 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import type { Processes } from '../../../src/ports/effects.js'
 import { createNodeProcesses } from '../../../src/platform/node/process/processes.js'
 import type { ToolResult } from '../../../src/ports/plugin.js'
+import { LIMITS } from '../../../src/protocol/limits.js'
 import { createWorkspace, type Workspace } from './fixture.js'
 
 const processes = createNodeProcesses('/usr/bin:/bin')
@@ -18,6 +19,28 @@ function age(workspace: Workspace, names: readonly string[]): void {
 function body(result: ToolResult): string {
   return result.output
 }
+
+it('many searches at once start few programs at a time', async () => {
+  let [running, most] = [0, 0]
+  const counted: Processes = {
+    ...processes,
+    async run(options) {
+      most = Math.max(most, ++running)
+      try {
+        return await processes.run(options)
+      } finally {
+        running--
+      }
+    },
+  }
+  const workspace = createWorkspace({ ripgrepPath: rgPath, processes: counted })
+  workspace.put('a.ts', 'foo\n')
+  const found = await Promise.all(
+    Array.from({ length: 30 }, (_, at) => workspace.tool(at % 2 === 0 ? 'grep' : 'glob').run({ pattern: at % 2 === 0 ? 'foo' : '*.ts' })),
+  )
+  expect(new Set(found.map(({ output }) => output.includes('a.ts')))).toEqual(new Set([true]))
+  expect(most).toBe(LIMITS.tools.searches.atOnce)
+})
 
 describe.each([
   ['ripgrep', { ripgrepPath: rgPath, processes }],

@@ -4,12 +4,13 @@ import { createPause } from '../../../src/kernel/pause.js'
 import { createLooking } from '../../../src/plugins/semantic/looking.js'
 
 /** Turns of an event loop that go on when they are told to, and what was done in each. */
-function turns(most?: number) {
+function turns(most?: number, each?: number) {
   const soon: (() => void)[] = []
   const done: string[] = []
   const looking = createLooking(
     createPause((work) => soon.push(work)),
     most,
+    each,
   )
   function* parts(name: string, count: number): Generator<void, string> {
     for (let part = 1; part < count; part++) {
@@ -20,8 +21,8 @@ function turns(most?: number) {
     return name
   }
   return {
-    search: (name: string, count: number, signal = new AbortController().signal) =>
-      looking.run(async () => () => parts(name, count), signal),
+    search: (name: string, count: number, signal = new AbortController().signal, who = '') =>
+      looking.run({ who, prepared: async () => () => parts(name, count), signal }),
     /** What is done in each turn, until nobody waits for one. */
     async all(): Promise<string[]> {
       const each: string[] = []
@@ -54,6 +55,29 @@ it('refuses one more than may wait, and takes others once there is room', async 
   expect(await later).toBe('d')
 })
 
+it('of each who search does one search in a round, however many one has', async () => {
+  const { search, all } = turns()
+  const none = new AbortController().signal
+  const many = ['a', 'b', 'c', 'd'].map((name) => search(name, 1, none, 'one'))
+  const few = [search('x', 2, none, 'other'), search('y', 1, none, 'other')]
+  expect(await all()).toEqual(['', 'a1', 'x1', 'x2', 'b1', 'y1', 'c1', 'd1'])
+  await Promise.all([...many, ...few])
+})
+
+it('refuses one more of one caller than he may have, and takes those of others', async () => {
+  const { search, all } = turns(3, 2)
+  const none = new AbortController().signal
+  const two = [search('a', 1, none, 'one'), search('b', 1, none, 'one')]
+  await expect(search('c', 1, none, 'one')).rejects.toMatchObject({ code: 'quota.exceeded' })
+  const other = search('x', 1, none, 'other')
+  await expect(search('y', 1, none, 'third')).rejects.toMatchObject({ code: 'quota.exceeded' })
+  await all()
+  await Promise.all([...two, other])
+  const again = search('d', 1, none, 'one')
+  await all()
+  expect(await again).toBe('d')
+})
+
 it('refuses before anything is made ready, and counts who does', async () => {
   const { signal } = new AbortController()
   const looking = createLooking(createPause(), 1)
@@ -63,8 +87,8 @@ it('refuses before anything is made ready, and counts who does', async () => {
     await new Promise<void>((resolve) => (end = resolve))
     return () => [][Symbol.iterator]()
   }
-  const first = looking.run(prepared, signal)
-  await expect(looking.run(prepared, signal)).rejects.toMatchObject({ code: 'quota.exceeded' })
+  const first = looking.run({ who: '', prepared, signal })
+  await expect(looking.run({ who: '', prepared, signal })).rejects.toMatchObject({ code: 'quota.exceeded' })
   expect(asked).toBe(1)
   end()
   await expect(first).resolves.toBeUndefined()
@@ -84,19 +108,17 @@ it('does nothing more for who is gone, before and after his first part', async (
     yield
     throw new Error('not for him')
   }
-  await expect(createLooking(createPause()).run(async () => parts, leaving.signal)).rejects.toThrow('left')
+  await expect(createLooking(createPause()).run({ who: '', prepared: async () => parts, signal: leaving.signal })).rejects.toThrow('left')
 })
 
 it('goes on with the next when a part fails', async () => {
   const looking = createLooking(createPause())
   const { signal } = new AbortController()
-  const failing = looking.run(
-    async () => () => {
-      throw new Error('it failed')
-    },
-    signal,
-  )
-  const next = looking.run(async () => () => [][Symbol.iterator](), signal)
+  const fails = async () => () => {
+    throw new Error('it failed')
+  }
+  const failing = looking.run({ who: '', prepared: fails, signal })
+  const next = looking.run({ who: '', prepared: async () => () => [][Symbol.iterator](), signal })
   await expect(failing).rejects.toThrow('it failed')
   await expect(next).resolves.toBeUndefined()
 })

@@ -71,7 +71,7 @@ it('refuses more searches at once than may wait for each other', async () => {
   const id = await service.session()
   await service.prompt(id, 'the okapi sleeps')
   await service.idle(id)
-  const { waiting } = LIMITS.search
+  const { waitingEach: waiting } = LIMITS.search
   const ends = await Promise.allSettled(Array.from({ length: waiting + 5 }, () => search(service, { q: 'okapi' })))
   const codes = ends.map((end) => (end.status === 'fulfilled' ? end.value.hits.length : (end.reason as { code: string }).code))
   expect(codes).toEqual([...Array.from({ length: waiting }, () => 1), ...Array.from({ length: 5 }, () => 'quota.exceeded')])

@@ -15,7 +15,7 @@ import { manifestOf } from './plugin-list.js'
 import { type PluginRecord, type PluginRecords, problemsOf } from '../package/plugin-records.js'
 import type { Registry } from '../registry/registry.js'
 import { underLease } from '../calls/socket-lease.js'
-import { OFF_HERE, type Switches } from '../package/switches.js'
+import { HOOKS_STAY, OFF_HERE, type Switches } from '../package/switches.js'
 import type { Workspaces } from '../package/workspaces.js'
 import { compare } from '../../../kernel/sort.js'
 
@@ -44,7 +44,8 @@ export function createPluginFacade(deps: FacadeDeps): Omit<Plugins, 'match'> {
       const { id } = manifestOf(record, { snapshot, grants })
       const { plugins } = registry.view(directory, sessionPackage(record)?.sessionId)
       const published = plugins.find(({ pluginId, internal }) => pluginId === id && internal === isInternal)
-      const hidden = registry.isHidden(directory, id) ? OFF_HERE : undefined
+      const stays = published !== undefined && !isInternal ? HOOKS_STAY : ''
+      const hidden = registry.isHidden(directory, id) ? `${OFF_HERE}${stays}` : undefined
       return [manifestOf(record, { snapshot, published, hidden, grants })]
     })
   }

@@ -22,6 +22,7 @@ export interface StartPlan {
   readonly version: string
   readonly internal: boolean
   readonly reach: Reach
+  readonly isOfWorkspace?: boolean
   /** Ids of plugins that come before it. */
   readonly dependencies?: readonly string[]
   readonly start: StartInstance
@@ -159,6 +160,7 @@ export function createGenerations(deps: GenerationDeps): Generations {
           internal: plan.internal,
           generation: number,
           reach: plan.reach,
+          ...(plan.isOfWorkspace === true && { isOfWorkspace: true }),
           ...(plan.dependencies !== undefined && { dependencies: plan.dependencies }),
           door,
           contributions: instance.contributions,

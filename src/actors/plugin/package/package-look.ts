@@ -61,9 +61,9 @@ export async function lookAtPackages(
 async function see({ assessing, pins }: LookDeps, found: ReadPackage, place: PackagePlace, entries: PluginEntries): Promise<Sighting> {
   const written = entries.package(found.id)
   const entry = { ...written, trust: await pins.complete(found, written.trust) }
-  const isShared = place.workspaceId === undefined
+  const isOfWorkspace = place.workspaceId !== undefined && found.source === 'workspace'
   const reason = offReason(entries, found.id)
-  const off = isShared && reason !== OFF_FOR_ALL ? undefined : reason // what is shared runs on for others
+  const off = !isOfWorkspace && reason !== OFF_FOR_ALL ? undefined : reason // what is of the installation keeps its hooks
   const granted = grantedOf(assessing, found, place, entry.trust)
   return { found, entry, place, granted, assessment: await assess(assessing, { found, entry, place, off }) }
 }

@@ -74,6 +74,7 @@ export async function planPackage(deps: PlanDeps, subject: PlanSubject, revision
     version: manifest.version,
     internal: false,
     reach: reachOf(place),
+    isOfWorkspace: subject.source === 'workspace',
     dependencies: manifest.dependencies,
     start: deps.startProcess(spec),
   }

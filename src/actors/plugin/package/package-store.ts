@@ -48,7 +48,7 @@ export function createPackageStore({ effects, directory }: StoreDeps): PackageSt
   /** Copies whose content has been checked. */
   const checked = new Map<string, Copy>()
   /** By revision (I3). */
-  const work = createLanes<string>()
+  const work = createLanes<string>({ most: LIMITS.plugins.copiesWaiting })
   const unfinished = new Set<string>()
 
   /** The copy of a revision under a name of ours; a damaged one is removed. */

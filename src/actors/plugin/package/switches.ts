@@ -16,6 +16,8 @@ export interface Switches {
 
 export const OFF_FOR_ALL = 'disabled by installation config'
 export const OFF_HERE = 'switched off by this workspace'
+/** Of what the workspace has not brought. */
+export const HOOKS_STAY = '; its hooks stay, because the installation has brought it'
 
 export function offReason(entries: Pick<PluginEntries, 'isDisabled' | 'isDisabledForAll'>, pluginId: string): string | undefined {
   if (entries.isDisabledForAll(pluginId)) return OFF_FOR_ALL

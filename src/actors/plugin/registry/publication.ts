@@ -16,6 +16,8 @@ export interface Publication {
   readonly internal: boolean
   readonly generation: number
   readonly reach: Reach
+  /** The workspace brought it, and may switch it off as a whole; what it did not bring keeps its hooks. */
+  readonly isOfWorkspace?: boolean
   /** Ids of plugins that come before it in every order. */
   readonly dependencies?: readonly string[]
   readonly door: Door

@@ -115,10 +115,10 @@ export function createRegistry(): Registry {
   }
 }
 
-/** What judges or changes calls for the installation is not for a workspace to switch off; what is built in goes as a whole. */
+/** What judges or changes calls for the installation is not for a workspace to switch off, wherever it runs; what is built in goes as a whole. */
 function stays(entry: Entry): Entry[] {
   const { publication } = entry
-  if (publication.internal || publication.reach.type !== 'everywhere' || entry.hooks.size === 0) return []
+  if (publication.internal || publication.isOfWorkspace === true || entry.hooks.size === 0) return []
   const { hooks = {}, hookState, hookTools } = publication.contributions
   const contributions = { hooks, ...(hookState !== undefined && { hookState }), ...(hookTools !== undefined && { hookTools }) }
   return [{ ...entry, tools: [], publication: { ...publication, contributions } }]

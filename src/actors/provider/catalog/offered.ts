@@ -82,6 +82,8 @@ const Mode = z.looseObject({
   provider: z.looseObject({ body: anyRecord.optional(), headers: z.record(z.string(), z.string()).optional() }).optional(),
 })
 
+/** Models that are read in one go. */
+const TOGETHER = 64
 const PROVIDER_ID = /^[a-z0-9][\w.-]{0,127}$/i
 const MODEL_ID = /^[^\p{C}\s]{1,256}$/u
 const KEY_VARIABLE = /^(?!SVC_)[A-Z][A-Z0-9_]{2,127}$/
@@ -93,13 +95,25 @@ const CREDENTIAL_HEADER = /^(proxy-)?authorization$|^cookie$|key|token|secret/i
  */
 export function readOffered(document: unknown, known: Offered): Offered {
   if (!isRecord(document)) throw new Error('the catalog is no object of providers')
+  const reading = readingOffered(Object.entries(document), known)
+  for (;;) {
+    const { done, value } = reading.next()
+    if (done === true) return value
+  }
+}
+
+/** The same of its members, some models at a time. */
+export function* readingOffered(members: Iterable<readonly [id: string, value: unknown]>, known: Offered): Generator<void, Offered> {
   const taken = new Set([...known.values()].flatMap(({ env }) => env))
   const providers = new Map<string, OfferedProvider>()
   let room = LIMITS.catalog.models
-  for (const [id, value] of Object.entries(document).slice(0, LIMITS.catalog.providers)) {
+  let looked = 0
+  for (const [id, value] of members) {
+    yield
+    if (++looked > LIMITS.catalog.providers) continue // the rest has to be JSON all the same
     const parsed = PROVIDER_ID.test(id) ? ProviderEntry.safeParse(value) : undefined
     if (parsed?.success !== true) continue
-    const models = readModels(parsed.data.models, room)
+    const models = yield* readModels(parsed.data.models, room)
     room -= models.size
     if (models.size > 0) providers.set(id, ownedBy(known.get(id), taken, { id, ...parsed.data, models }))
   }
@@ -139,12 +153,13 @@ function safeAddress(api: string | undefined): string | undefined {
   return protocol === 'https:' || (protocol === 'http:' && isLoopback) ? api : undefined
 }
 
-function readModels(entries: Readonly<Record<string, unknown>>, room: number): Map<string, OfferedModel> {
+function* readModels(entries: Readonly<Record<string, unknown>>, room: number): Generator<void, Map<string, OfferedModel>> {
   const models = new Map<string, OfferedModel>()
   for (const [id, value] of Object.entries(entries)) {
     const parsed = MODEL_ID.test(id) ? ModelEntry.safeParse(value) : undefined
     if (parsed?.success !== true) continue
     for (const [name, model] of withModes(id, parsed.data)) if (models.size < room) models.set(name, model)
+    if (models.size % TOGETHER === 0) yield
   }
   return models
 }

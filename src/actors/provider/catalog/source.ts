@@ -5,17 +5,21 @@
  * I2 The source is asked at most once at a time, and not before five minutes after its last answer or one after its last failure.
  * I3 What is no catalog, or does not arrive whole within its bounds, changes nothing: the last good copy stays.
  * I4 An answer that says the same as the last is the same object, so that nothing made of it is made again.
+ * I5 It is parsed and read a provider at a time, and others have their turn in between.
  */
-import { CATALOG_BOUNDS, parseForeign } from '../../../protocol/text/foreign-json.js'
+import { createPause, createSlices } from '../../../kernel/pause.js'
+import { CATALOG_BOUNDS, foreignExcess } from '../../../protocol/text/foreign-json.js'
+import { membersOf } from '../../../protocol/text/json-members.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { timeLimit, waitAtMost } from '../../../kernel/patience.js'
 import { wishOf } from '../../../protocol/system/variables.js'
 import type { Effects } from '../../../ports/effects.js'
 import { readAnswer } from '../../../protocol/text/bounded-answer.js'
 import { knownVendors } from './known-vendors.js'
-import { type Offered, readOffered } from './offered.js'
+import { type Offered, readingOffered } from './offered.js'
 import { messageOf } from '../../../protocol/message-of.js'
 
+const pause = createPause()
 const DEFAULT_URL = 'https://models.dev'
 
 export interface CatalogSource {
@@ -52,9 +56,9 @@ export function createCatalogSource(effects: SourceDeps): CatalogSource {
   /** Monotonic time until which nothing is asked again. */
   let until = Number.NEGATIVE_INFINITY
 
-  const parse = (body: string, origin: Origin, mark: string): Held => {
+  const parse = async (body: string, origin: Origin, mark: string): Promise<Held> => {
     if (held?.mark === mark && held.origin !== 'snapshot') return { ...held, origin }
-    return { offered: readOffered(parseForeign(body, CATALOG_BOUNDS), knownVendors()), origin, mark }
+    return { offered: await offeredIn(body, clock), origin, mark }
   }
   const snapshot = (): Held => ({ offered: knownVendors(), origin: 'snapshot', mark: '' })
 
@@ -63,7 +67,7 @@ export function createCatalogSource(effects: SourceDeps): CatalogSource {
       const stat = await files.stat(cache)
       if (stat === undefined) return snapshot()
       const body = new TextDecoder().decode(await files.read(cache, LIMITS.catalog.bytes))
-      const read = parse(body, 'cache', sha256(body))
+      const read = await parse(body, 'cache', sha256(body))
       const age = Math.max(0, clock.now() - stat.modifiedMs)
       until = clock.monotonic() + LIMITS.catalog.window - age
       return read
@@ -77,7 +81,7 @@ export function createCatalogSource(effects: SourceDeps): CatalogSource {
     try {
       const identity = (await files.stat(path))?.identity ?? 'absent'
       if (held?.mark === identity) return held
-      return parse(new TextDecoder().decode(await files.read(path, LIMITS.catalog.bytes)), 'file', identity)
+      return await parse(new TextDecoder().decode(await files.read(path, LIMITS.catalog.bytes)), 'file', identity)
     } catch (error) {
       log.warn('the catalog of SVC_AGENT_MODELS_PATH cannot be read; what was known before serves', { path, reason: String(error) })
       return held ?? snapshot()
@@ -92,7 +96,7 @@ export function createCatalogSource(effects: SourceDeps): CatalogSource {
       const headers = { 'user-agent': 'svc', accept: 'application/json' }
       const response = await effects.fetch(address, { headers, redirect: 'manual', signal: limit.signal })
       const body = await readAnswer(response, LIMITS.catalog.bytes)
-      held = parse(body, 'source', sha256(body))
+      held = await parse(body, 'source', sha256(body))
       until = clock.monotonic() + LIMITS.catalog.window
       void keep(body)
     } catch (error) {
@@ -132,6 +136,19 @@ export function createCatalogSource(effects: SourceDeps): CatalogSource {
       pending ??= ask()
       if (held?.origin === 'snapshot') await waitAtMost(clock, pending, LIMITS.catalog.patience)
     },
+  }
+}
+
+/** I5 */
+async function offeredIn(body: string, clock: SourceDeps['clock']): Promise<Offered> {
+  const excess = foreignExcess(body, CATALOG_BOUNDS)
+  if (excess !== undefined) throw new Error(`it ${excess}`)
+  const reading = readingOffered(membersOf(body), knownVendors())
+  const breath = createSlices(() => clock.monotonic(), pause)
+  for (;;) {
+    const { done, value } = reading.next()
+    if (done === true) return value
+    await breath()
   }
 }
 

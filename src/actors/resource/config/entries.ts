@@ -3,6 +3,7 @@
  *
  * I1 Only the installation enables, configures and trusts; a workspace switches off and nothing else (threat-model W2, W3).
  * I2 Off wins: whoever switches an id off, nobody switches it on again.
+ * I3 What the installation has written runs on where a workspace has switched it off: its hooks may refuse what the workspace wants.
  */
 import type { ConfigDiagnostic } from '../../../protocol/resource/config.js'
 import { LIMITS } from '../../../protocol/limits.js'
@@ -36,9 +37,12 @@ export interface PluginEntries {
   /** As `isDisabled`, whatever the workspace says: what everybody shares is not for one workspace to switch off. */
   isDisabledForAll(id: string): boolean
   package(id: string): PackageEntry
-  /** Enabled entries that are more than settings of a package, sorted by id. A declarative one without `path` may be just that, too. */
+  /**
+   * Entries that are more than settings of a package, sorted by id, unless the installation has switched them off: a workspace that has does
+   * without their tools, and not without their hooks. A declarative one without `path` may be just settings, too.
+   */
   readonly driven: readonly DrivenEntry[]
-  /** The same, switched off. */
+  /** The same, switched off for everybody. */
   readonly off: readonly DrivenEntry[]
   readonly diagnostics: readonly ConfigDiagnostic[]
 }
@@ -63,10 +67,11 @@ export function readPluginEntries(trusted: JsonRecord, other: JsonRecord): Plugi
   const off = [...offForAll, ...switchedOff(other)]
   const isDisabled = (id: string) => off.some((pattern) => matches(pattern, id)) // I2
   const entries = firstOfEach(written, report)
-  const isOn = ({ id, enabled }: Entry) => enabled && !isDisabled(id)
+  const isDisabledForAll = (id: string) => offForAll.some((pattern) => matches(pattern, id))
+  const isOn = ({ id, enabled }: Entry) => enabled && !isDisabledForAll(id) // I3
   return {
     isDisabled,
-    isDisabledForAll: (id) => offForAll.some((pattern) => matches(pattern, id)),
+    isDisabledForAll,
     package: (id) => packageEntry(entries.get(id)?.options ?? {}),
     driven: drivenEntries([...entries.values()].filter(isOn), report),
     off: drivenEntries(

@@ -1,5 +1,7 @@
 /** The configuration facade: load, patch and check (http-contract §2.3; subsystems b.5). */
 import { ConfigDocument } from '../../../protocol/resource/config.js'
+import { SvcError } from '../../../protocol/errors.js'
+import { LIMITS } from '../../../protocol/limits.js'
 import { publicDocument } from '../../../protocol/text/secrets.js'
 import { createLane } from '../../../kernel/lane.js'
 import type { Configs } from '../../../ports/facades.js'
@@ -52,7 +54,10 @@ export function createConfigs({
   watched,
 }: ConfigDeps): ConfigFacade {
   const snapshots = createSnapshots(effects, onUpdated, watched)
-  const patches = createLane()
+  const patches = createLane({
+    most: LIMITS.config.waiting,
+    full: () => new SvcError('quota.exceeded', 'Too many changes of the configuration wait for their turn; try again in a moment.'),
+  })
 
   const shown = new WeakMap<ConfigDocument, ConfigDocument>()
 

@@ -2,8 +2,8 @@
  * A session from a bundle (sessions-events §2.15).
  *
  * I1 Until it is whole the session belongs to a tenant nobody can be: it is in no list, and nobody may use it.
- * I2 It becomes the caller's in one commit, with the prompts that wait, and is answered once that is synced. What failed, and what an earlier process left, is removed.
- *    Artifacts are files without rows until then.
+ * I2 It becomes the caller's in one commit, and is answered once that is synced. What failed, and what an earlier process left, is removed.
+ *    Artifacts are files without rows until then, and prompts rows of a queue that nobody may look into.
  * I3 A bundle speaks for nobody: of its rules only those that ask or deny are kept, what its prompts want called is asked for, and what its
  *    parts say of files is forgotten, because undo would write it.
  * I4 It starts nothing (choice 35): its prompts are held, and until a person has prompted the session all its calls are asked for. What
@@ -11,26 +11,20 @@
  */
 import { nextTurn } from '../../../kernel/pause.js'
 import type { Caller } from '../../../protocol/caller.js'
-import type { Message } from '../../../protocol/message/message.js'
 import { workspaceRootOf } from '../../../protocol/session/bundle.js'
 import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
 import type { Session } from '../../../protocol/session/session.js'
 import type { IncomingArtifacts } from '../../artifact/incoming.js'
 import { wellFormedValue } from '../../../protocol/text/well-formed.js'
 import { sessionOrThrow, type Rows, type Sources } from '../state/core.js'
-import { copier, isOpen } from '../history/fork.js'
-import { withoutNotes } from '../history/history.js'
-import { interruptedPart } from '../history/interrupted-part.js'
 import { slicesOf } from '../state/slices.js'
 import { slugOf } from '../state/slug.js'
 import { STAGED_TENANT } from '../history/staged.js'
-import { type Arrived, type BundledPrompt, type BundleHead, readBundle } from './read-bundle.js'
+import { arrivals } from './arriving.js'
+import { type BundledPrompt, type BundleHead, readBundle } from './read-bundle.js'
 
 const PAGE = 32
-/** What is written before it is synced, beside the event loop: the store's own syncs, which hold it, then find little to do. */
-const SYNC_BYTES = 4 * 1024 * 1024
 const EXPLICIT = 'it came with a bundle'
-const UNKEPT = 'the call came with a bundle, and what it changed is not known here'
 
 export interface ImportParts {
   readonly chunks: AsyncIterable<Uint8Array>
@@ -50,8 +44,9 @@ export async function importSession(core: Rows & Sources, caller: Caller, { chun
     const root = await admit(head.targetWorkspaceRoot)
     const session = await sessionOf(core, caller, staged, head, root)
     await reroot(core, id, head.workspaceRoot ?? workspaceRootOf(head.session), root)
+    await keepPrompts(core, id, head.prompts)
     await journal.synced()
-    publish(core, { session, prompts: head.prompts, artifacts })
+    publish(core, session, artifacts)
     await journal.synced()
     return id
   } catch (error) {
@@ -59,37 +54,6 @@ export async function importSession(core: Rows & Sources, caller: Caller, { chun
     throw error
   } finally {
     await artifacts.discard()
-  }
-}
-
-/** Stores what arrives. Files that messages tell of by the address of an artifact before them are found at its new one. */
-function arrivals(core: Rows, id: string, artifacts: IncomingArtifacts): (arrived: readonly Arrived[], bytes: number) => Promise<void> {
-  const copies = copier(core, id)
-  let unsynced = 0
-  const addresses = new Map<string, string>()
-  const store = async (each: Exclude<Arrived, { readonly type: 'message' }>) => {
-    if (each.type === 'content') return artifacts.write(each.bytes)
-    const { downloadUrl } = await artifacts.begin(each.told, id)
-    addresses.set(each.told.downloadUrl, downloadUrl)
-  }
-  return async (arrived, bytes) => {
-    for (const each of arrived) if (each.type !== 'message') await store(each)
-    const messages = arrived.flatMap((each) => (each.type === 'message' ? [each.message] : []))
-    if (messages.length > 0)
-      core.journal.commit('process', () => {
-        for (const message of messages) append(core, copies, readdressed(message, addresses))
-      })
-    unsynced += bytes
-    if (unsynced < SYNC_BYTES) return nextTurn()
-    unsynced = 0
-    await core.journal.synced()
-  }
-}
-
-function readdressed({ info, parts }: Message, addresses: ReadonlyMap<string, string>): Message {
-  return {
-    info,
-    parts: parts.map((part) => (part.type === 'file' ? { ...part, url: addresses.get(part.url) ?? part.url } : part)),
   }
 }
 
@@ -116,17 +80,6 @@ function stagedSession({ effects, version }: Rows & Sources, id: string): Sessio
     time: { created: now, updated: now },
     svcTenantId: STAGED_TENANT,
   }
-}
-
-/** A message that was being generated is left out, as it is when a session is forked. */
-function append({ store }: Rows, copies: ReturnType<typeof copier>, message: Message): void {
-  if (isOpen(message.info)) return
-  const { info, parts } = wellFormedValue(copies(message))
-  const ended = info.role === 'assistant' ? (info.time.completed ?? info.time.created) : info.time.created
-  store.messages.append(
-    info,
-    parts.map((part) => interruptedPart(withoutNotes(part, UNKEPT), ended)), // I4
-  )
 }
 
 async function sessionOf(core: Rows & Sources, caller: Caller, staged: Session, { session }: BundleHead, root: string): Promise<Session> {
@@ -174,24 +127,23 @@ async function reroot({ store, journal }: Rows, sessionId: string, from: string,
     })
 }
 
-interface Imported {
-  readonly session: Session
-  readonly prompts: readonly BundledPrompt[]
-  readonly artifacts: IncomingArtifacts
+/** Each in a turn of its own: they may be long. */
+async function keepPrompts({ effects, store, journal }: Rows, sessionId: string, prompts: readonly BundledPrompt[]): Promise<void> {
+  for (const { delivery, request } of prompts) {
+    await nextTurn()
+    const prompt = promptOf(request, effects.ids.next('msg'))
+    const row = { id: effects.ids.next('evt'), sessionId, delivery, request: prompt, created: effects.clock.now() }
+    journal.commit('process', () => store.queue.append({ ...row, held: true })) // I4
+  }
 }
 
-function publish(core: Rows, { session, prompts, artifacts }: Imported): void {
-  const { effects, store, journal, families, owners } = core
+function publish(core: Rows, session: Session, artifacts: IncomingArtifacts): void {
+  const { store, journal, families, owners } = core
   journal.commit('process', (tx) => {
     sessionOrThrow(core, session.id)
     store.sessions.update(session)
     artifacts.insert()
     tx.emit('session.created', { sessionID: session.id, info: session })
-    for (const { delivery, request } of prompts) {
-      const prompt = promptOf(request, effects.ids.next('msg'))
-      const row = { id: effects.ids.next('evt'), sessionId: session.id, delivery, request: prompt, created: effects.clock.now() }
-      store.queue.append({ ...row, held: true }) // I4
-    }
     tx.after(() => {
       owners.noted(session)
       families.added(session.id, undefined)

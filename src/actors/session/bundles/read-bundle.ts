@@ -2,9 +2,11 @@
  * A bundle read as it arrives: each of its values by itself, within bounds (sessions-events §2.15).
  *
  * I1 A field that is missing or wrong is `request.invalid`; what contradicts itself, or is more than can be taken, `request.unprocessable`.
+ * I2 A value that is long is handed over in another turn of the event loop than the one in which it was read.
  */
-import { JSONParser } from '@streamparser/json'
+import { JSONParser, TokenType } from '@streamparser/json'
 import * as z from 'zod'
+import { nextTurn } from '../../../kernel/pause.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { pathText } from '../../../protocol/text/path-text.js'
@@ -77,19 +79,27 @@ export async function readBundle(
   let artifacts = 0
   let pending = 0
   let tokens = 0
+  let named = 0
   let waiting = 0
   let unheard = 0
+  /** Prompts that were not measured yet, and whether any value of this turn is long. */
+  let unmeasured: unknown[] = []
+  let isLong = false
   // Without these it makes a string of each character.
   const parser = new JSONParser({ paths: Object.keys(PATHS), keepStack: false, stringBufferSize: GATHERED, numberBufferSize: 64 })
   const agreement = createAgreement(damaged)
   const follow = followOutline(REQUEST, malformed)
   parser.onToken = (token) => {
     if (++tokens > LIMITS.bundles.tokens) throw damaged(`has a value of more than ${LIMITS.bundles.tokens} parts`)
+    if (token.token === TokenType.COLON && ++named > LIMITS.bundles.names)
+      throw damaged(`has a value with more than ${LIMITS.bundles.names} names of members`)
     follow(token)
   }
   parser.onValue = ({ value, key, stack }) => {
+    isLong ||= pending > LIMITS.bundles.pieceBytes
     pending = 0
     tokens = 0
+    named = 0
     const names = [...stack.slice(1).map((level) => level.key), key]
     const at = names.map((name) => (typeof name === 'number' ? '*' : String(name))).join('.')
     const told = names.join('.')
@@ -112,16 +122,20 @@ export async function readBundle(
       const prompt = checked(PATHS['$.bundle.queuedPrompts.*'], value, told)
       agreement.prompt(prompt.request.messageId)
       prompts.push(prompt)
-      waiting += Buffer.byteLength(JSON.stringify(value))
+      unmeasured.push(value)
     }
-    if (prompts.length > LIMITS.sessions.queueRows || waiting > LIMITS.sessions.queueBytes)
-      throw damaged('has more queued prompts than a queue holds')
+    if (prompts.length > LIMITS.sessions.queueRows) throw tooManyPrompts()
   }
   for await (const chunk of chunks) {
     pending += chunk.byteLength
     if (pending > LIMITS.bundles.valueBytes) throw damaged(`has a value of more than ${LIMITS.bundles.valueBytes} bytes`)
     unheard += chunk.byteLength
     attempt(() => parser.write(chunk))
+    if (isLong) await nextTurn() // I2
+    isLong = false
+    for (const each of unmeasured) waiting += Buffer.byteLength(JSON.stringify(each))
+    unmeasured = []
+    if (waiting > LIMITS.sessions.queueBytes) throw tooManyPrompts()
     if (arrived.length === 0) continue
     await onArrived(arrived, unheard)
     arrived = []
@@ -169,6 +183,10 @@ function expectVersion(version: number): void {
 function malformed(path: string, problem: string): SvcError {
   const what = path === '' ? 'The body' : `"${path}"`
   return new SvcError('request.invalid', `${what} ${problem}. Nothing was changed.`, { issues: [{ path, message: problem }] })
+}
+
+function tooManyPrompts(): SvcError {
+  return damaged('has more queued prompts than a queue holds')
 }
 
 function damaged(problem: string): SvcError {

@@ -47,6 +47,22 @@ export async function ceilingsOf(
   return ceilings
 }
 
+/** Other directories whose configuration its ceilings are made of. */
+export function directoriesAbove({ store }: Pick<Rows, 'store'>, session: Session): readonly string[] {
+  const directories = new Set<string>()
+  let below = session
+  for (let depth = 0; depth < MOST; depth++) {
+    const delegation = delegationOf(below)
+    const parent = below.parentId === undefined ? undefined : store.sessions.get(below.parentId)
+    if (delegation === undefined || parent === undefined) break
+    directories.add(parent.directory)
+    for (const { sessionId } of delegation.resumed) directories.add(store.sessions.get(sessionId)?.directory ?? parent.directory)
+    below = parent
+  }
+  directories.delete(session.directory)
+  return [...directories]
+}
+
 /** What stands in rows of the rules of a session: its own, and those of the sessions that its ceilings are made of. Another text, other rules. */
 export function standingRules({ store }: Pick<Rows, 'store'>, session: Session): string {
   const rules: unknown[] = []

@@ -3,7 +3,7 @@
  *
  * I1 Nothing of a world changes while its step lasts: what is configured, published or allowed meanwhile counts from the next step on.
  * I2 What is taken away meanwhile is gone at once: a judgement goes by the rules of the world and, where the configuration or the rules of
- *    the session or of one above it have moved, also by those of now, whichever are stricter.
+ *    the session or of one above it, wherever that is, have moved, also by those of now, whichever are stricter.
  * I3 What somebody has answered stands in rows and is no part of a world.
  */
 import type { PermissionLayers } from '../../../machines/permission/permission.js'
@@ -16,7 +16,7 @@ import { sessionOrThrow, type Rows, type Sources } from '../state/core.js'
 import { agentOf } from '../state/plan-mode.js'
 import type { Project } from '../state/project.js'
 import { knownAgent } from '../state/records.js'
-import { ceilingsOf, standingRules } from './ceilings.js'
+import { ceilingsOf, directoriesAbove, standingRules } from './ceilings.js'
 import { type Answering, type ClaimedRun, layersOf, rulesOf } from './claimed-run.js'
 
 /** What judgements go by besides answers. */
@@ -35,6 +35,8 @@ export interface World extends Rules, Answering {
   readonly policy: CompactionPolicy
   /** What stood in rows of the rules. */
   readonly standing: string
+  /** Of the directories of sessions above, in the order of `directoriesAbove`. */
+  readonly above: readonly ConfigDocument[]
 }
 
 type Around = Pick<Rows & Sources, 'store' | 'effects' | 'configs' | 'projects' | 'plugins' | 'resources'>
@@ -43,12 +45,19 @@ type Around = Pick<Rows & Sources, 'store' | 'effects' | 'configs' | 'projects' 
 export async function takeWorld(core: Around, run: ClaimedRun, before: World | undefined, signal: AbortSignal): Promise<World> {
   const { directory, id } = run.session
   // Whatever else is read of the configuration is at least as new as what is kept of it: a change in between is noticed.
-  const [configuration, project] = await Promise.all([core.configs.load(directory), core.projects.identify(directory)])
-  const answering = await answeringNow(core, run, before ?? run.answering)
   const session = core.store.sessions.get(id) ?? run.session
+  const [configuration, above, project] = await Promise.all([
+    core.configs.load(directory),
+    loadAll(core, directoriesAbove(core, session)),
+    core.projects.identify(directory),
+  ])
+  const answering = await answeringNow(core, run, before ?? run.answering)
   const standing = standingRules(core, session)
   const isAsBefore =
-    before?.standing === standing && before.configuration === configuration && before.target.agent === answering.target.agent
+    before?.standing === standing &&
+    before.configuration === configuration &&
+    areSame(before.above, above) &&
+    before.target.agent === answering.target.agent
   const layers = isAsBefore
     ? before.layers
     : layersOf({ session, prompt: run.prompt }, answering.target.agent, await ceilingsOf(core, session))
@@ -62,6 +71,7 @@ export async function takeWorld(core: Around, run: ClaimedRun, before: World | u
     bypass: isBypassed(configuration),
     policy: compactionPolicy(core, configuration, answering.target),
     standing,
+    above,
   }
 }
 
@@ -79,6 +89,7 @@ export async function takeBareWorld(core: Around, run: ClaimedRun): Promise<Worl
     bypass: false,
     policy: compactionPolicy(core, configuration, target),
     standing: standingRules(core, run.session),
+    above: [],
   }
 }
 
@@ -104,6 +115,14 @@ function agentNow({ resources }: Pick<Around, 'resources'>, directory: string, a
   return resources.agent(directory, agent.record.name).catch(() => agent)
 }
 
+function loadAll({ configs }: Pick<Sources, 'configs'>, directories: readonly string[]): Promise<readonly ConfigDocument[]> {
+  return Promise.all(directories.map((directory) => configs.load(directory)))
+}
+
+function areSame(some: readonly (ConfigDocument | undefined)[], others: readonly ConfigDocument[]): boolean {
+  return some.length === others.length && some.every((each, at) => each === others[at])
+}
+
 function isBypassed(configuration: ConfigDocument): boolean {
   return configuration['dangerouslySkipPermissions'] === true
 }
@@ -111,6 +130,7 @@ function isBypassed(configuration: ConfigDocument): boolean {
 interface Narrowing {
   readonly configuration: ConfigDocument
   readonly standing: string
+  readonly above: readonly ConfigDocument[]
   readonly rules: Rules
 }
 
@@ -126,18 +146,20 @@ export async function rulesNow(
   const { directory, id } = run.session
   const session = core.store.sessions.get(id) ?? run.session
   const standing = standingRules(core, session)
-  const stands = standing === world.standing
-  if (stands && core.configs.latest(directory) === world.configuration) return world
-  const configuration = await core.configs.load(directory)
-  if (stands && configuration === world.configuration) return world
+  const places = directoriesAbove(core, session)
+  const isOfNow = (configuration: ConfigDocument | undefined, above: readonly (ConfigDocument | undefined)[]) =>
+    standing === world.standing && configuration === world.configuration && areSame(above, world.above)
+  if (isOfNow(core.configs.latest(directory), places.map(core.configs.latest))) return world
+  const [configuration, above] = await Promise.all([core.configs.load(directory), loadAll(core, places)])
+  if (isOfNow(configuration, above)) return world
   const known = narrowed.get(world)
-  if (known?.configuration === configuration && known.standing === standing) return known.rules
+  if (known?.configuration === configuration && known.standing === standing && areSame(known.above, above)) return known.rules
   const agent = await agentNow(core, directory, world.target.agent)
   const now = layersOf({ session, prompt: run.prompt }, agent, await ceilingsOf(core, session))
   const rules = {
     layers: { ...world.layers, ceilings: [...(world.layers.ceilings ?? []), now] },
     bypass: world.bypass && isBypassed(configuration),
   }
-  narrowed.set(world, { configuration, standing, rules })
+  narrowed.set(world, { configuration, standing, above, rules })
   return rules
 }

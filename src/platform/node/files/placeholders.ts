@@ -7,11 +7,13 @@
  * I2 Several programs share an entry; it goes with the last of them.
  * I3 The reaper is told before anything is made, and removes it when this server was killed. What both have left is known by its
  *    time, and belongs to whoever needs the name next; that of a server which runs is left to it.
+ * I4 As many may hold something as programs may run; who lets go is never refused.
  */
 import { chmod, lstat, mkdir, open, rename, rmdir, unlink, utimes } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { basename, dirname } from 'node:path'
 import { createLane } from '../../../kernel/lane.js'
+import { SvcError } from '../../../protocol/errors.js'
 import type { Placeholder } from '../../../ports/process-facts.js'
 
 export interface Placeholders {
@@ -27,12 +29,16 @@ export interface PlaceholderKeeper {
 /** Seconds of a time nothing else has (1971), and beyond them the process that made it. */
 const TIME = 31_536_000
 const MOST_PROCESSES = 8_388_608
+/** Programs that run, or are about to. */
+const MOST = 4096
 /** Nobody writes into one by mistake. */
 const CLOSED = 0o555
 
-export function createPlaceholders(keeper: PlaceholderKeeper): Placeholders {
+export function createPlaceholders(keeper: PlaceholderKeeper, most = MOST): Placeholders {
   const uses = new Map<string, number>()
-  const lane = createLane()
+  /** Each holder wants one thing at a time. */
+  const lane = createLane({ most })
+  let holders = 0
 
   async function take(wanted: readonly Placeholder[]): Promise<readonly string[]> {
     const taken: string[] = []
@@ -70,8 +76,16 @@ export function createPlaceholders(keeper: PlaceholderKeeper): Placeholders {
 
   return {
     async hold(wanted) {
-      const taken = await lane.run(() => take(wanted))
-      return () => lane.run(() => give(taken))
+      if (holders >= most) throw new SvcError('quota.exceeded', `${most} programs run already; try again in a moment.`) // I4
+      holders += 1
+      const left = () => void (holders -= 1)
+      const taken = await lane
+        .run(() => take(wanted))
+        .catch((error: unknown) => {
+          left()
+          throw error
+        })
+      return () => lane.run(() => give(taken)).finally(left)
     },
   }
 }

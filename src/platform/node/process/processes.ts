@@ -7,7 +7,7 @@
  * I3 `run` waits neither for pipes held by strangers nor, after SIGKILL, for ever for a process that does not die.
  * I4 Standard descriptors only: the gate reads from standard input and leaves nothing open.
  * I5 Names are held from before a program starts until it and its family are gone (`files/placeholders.ts`).
- * I6 Starting a process blocks the event loop for milliseconds: of those that `open` starts, each has a turn of its own.
+ * I6 Starting a process blocks the event loop for milliseconds: each has a turn of its own, however many are wanted at once.
  */
 import { nextTurn } from '../../../kernel/pause.js'
 import type { PipeOptions, ProcessResult, Processes, SpawnOptions } from '../../../ports/effects.js'
@@ -40,6 +40,7 @@ export function createNodeProcesses(
   }
   /** Its variable comes last: what a program is given cannot hide it. */
   const start = async (command: string, program: SpawnOptions | PipeOptions, input: boolean) => {
+    await turn() // I6
     const { variable, begin } = families.expect()
     const started = await spawnGated(command, { ...program, env: { ...program.env, ...variable } }, input)
     return { ...started, family: begin(started.pid) }
@@ -67,7 +68,6 @@ export function createNodeProcesses(
     },
     async open(options) {
       const command = resolveCommand(options, searchPath)
-      await turn() // I6
       const letGo = await placeholders.hold(options.holds ?? []) // I5
       const { subprocess, pid, family } = await start(command, options, true).catch(after(letGo))
       const { exited, pipe } = superviseChildPipe(subprocess, pid, { ...options, family })
@@ -84,7 +84,8 @@ export function createNodeProcesses(
       subprocess.stdin.write('\n')
       return pipe
     },
-    hasStarted: (process) => (typeof process === 'number' ? agentPrograms.has(process) : agentPrograms.holds(process)),
+    hasStarted: (pid) => agentPrograms.has(pid),
+    holdsConnection: (peer) => agentPrograms.holds(peer),
     find: async (program) => findProgram(program, searchPath),
     get alive() {
       return live.size

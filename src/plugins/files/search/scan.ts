@@ -3,7 +3,7 @@
  * answers. Patterns of a model cannot stall it (threat-model X2): they are matched in linear time, lines are looked at
  * up to a bound, and other work gets its turn between stretches of a large file.
  */
-import { sleep } from '../../../kernel/patience.js'
+import { createPause, type Pause } from '../../../kernel/pause.js'
 import type { NativeHost } from '../../../ports/plugin.js'
 import { ToolError } from '../../../ports/plugin.js'
 import { collectFound } from './found-lines.js'
@@ -26,7 +26,8 @@ const STRETCH_MS = 25
 
 type Host = Pick<NativeHost['effects'], 'files' | 'clock'>
 
-export function scanEngine({ files, clock }: Host): SearchEngine {
+/** `giveWay` is shared by all who scan: one goes on in a turn. */
+export function scanEngine({ files, clock }: Host, giveWay: Pause = createPause()): SearchEngine {
   const createPace = (tree: Tree) => {
     const deadline = clock.monotonic() + tree.timeoutMs
     let paused = clock.monotonic()
@@ -35,7 +36,7 @@ export function scanEngine({ files, clock }: Host): SearchEngine {
       due: () => clock.monotonic() - paused > STRETCH_MS,
       async pause() {
         tree.signal.throwIfAborted()
-        await sleep(clock, 0)
+        await giveWay()
         paused = clock.monotonic()
       },
     }

@@ -88,9 +88,12 @@ export function createClient(deps: ClientDeps, place: ServerPlace): Client {
   }
 }
 
+/** The machine asks for three at most: a start, its end while that goes on, and the last end. */
+const AT_ONCE = 3
+
 /** What its machine asks for, one after the other: a start that was given up ends before what it left is closed. */
 function logicOf(server: Server): typeof lspClientMachine {
-  const lane = createLane()
+  const lane = createLane({ most: AT_ONCE })
   return lspClientMachine.provide({
     actors: {
       start: fromPromise<void, LspClientInput>(({ signal }) => lane.run(() => startServer(server, signal))),

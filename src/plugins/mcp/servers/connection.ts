@@ -101,9 +101,12 @@ export function createConnection(deps: ConnectionDeps, place: ConnectionPlace): 
   }
 }
 
+/** The machine asks for three at most: an opening, its end while that goes on, and the last end. */
+const AT_ONCE = 3
+
 /** What its machine asks for, one after the other: an opening that was given up ends before what it left is closed. */
 function logicOf(server: Server): typeof mcpConnectionMachine {
-  const lane = createLane()
+  const lane = createLane({ most: AT_ONCE })
   return mcpConnectionMachine.provide({
     actors: {
       connect: fromPromise<McpConnected, McpConnectionInput>(({ signal }) => lane.run(() => openServer(server, signal))),

@@ -79,6 +79,7 @@ export function createFakeProcesses(): FakeProcesses {
       return pipe
     },
     hasStarted: () => false,
+    holdsConnection: async () => false,
     find: async (program) => programs.get(program),
     get alive() {
       return killers.size

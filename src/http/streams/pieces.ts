@@ -1,5 +1,6 @@
 /** Answers that are written piece by piece. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { nextTurn } from '../../kernel/pause.js'
 import { answerHeaders } from '../request/headers.js'
 import { cutWhenUnread } from '../answer/unread.js'
 import { untilWritable } from './writable.js'
@@ -19,7 +20,11 @@ export async function sendPieces(
     cutWhenUnread(raw)
     raw.writeHead(200, { ...answerHeaders(request.id, request.allowedOrigin), ...headers })
     while (step.done !== true && !raw.destroyed) {
-      if (!raw.write(step.value)) await untilWritable(raw)
+      for (const part of partsOf(step.value)) {
+        if (raw.destroyed) break
+        if (!raw.write(part)) await untilWritable(raw)
+        else if (part !== step.value) await nextTurn()
+      }
       step = await iterator.next()
     }
     raw.end()
@@ -28,5 +33,19 @@ export async function sendPieces(
     raw.destroy()
   } finally {
     await iterator.return?.()
+  }
+}
+
+/** Characters that are encoded and written in one turn. */
+const WRITTEN = 512 * 1024
+
+/** A long text in several parts, none of which ends inside of a character. */
+function* partsOf(piece: Uint8Array | string): Generator<Uint8Array | string, void> {
+  if (typeof piece !== 'string' || piece.length <= WRITTEN) return yield piece
+  for (let from = 0; from < piece.length; ) {
+    const last = piece.charCodeAt(from + WRITTEN - 1)
+    const to = from + WRITTEN - (last >= 0xd800 && last <= 0xdbff ? 1 : 0)
+    yield piece.slice(from, to)
+    from = to
   }
 }

@@ -65,7 +65,7 @@ it('long messages are looked at a slice at a time once they are there', async ()
   expect(service.messages(made)).toHaveLength(13)
 })
 
-it('a long message is handed over in another turn than it was read in, and stored a piece at a time', async () => {
+it('a long message is handed over in another turn than it was read in, and stored a piece at a time, also when it is forked', async () => {
   const service = await startTestService()
   const id = await service.session()
   service.steps.push(says('An answer.'))
@@ -100,10 +100,13 @@ it('a long message is handed over in another turn than it was read in, and store
     return putPart(part)
   })
   const made = await imported(service, { ...bundle, messages: [asked, { ...answered, parts }] })
+  expect(Math.max(...stored.values())).toBeLessThanOrEqual(LIMITS.bundles.pieceBytes)
+  stored.clear()
+  const fork = await service.runtime.sessions.fork(made, {})
   isOver = true
   vi.restoreAllMocks()
   expect(Math.max(...stored.values())).toBeLessThanOrEqual(LIMITS.bundles.pieceBytes)
-  expect(service.messages(made)[1]?.parts).toHaveLength(40)
+  for (const each of [made, fork.id]) expect(service.messages(each)[1]?.parts).toHaveLength(40)
 })
 
 it('prompts that wait are stored each in a turn of its own', async () => {

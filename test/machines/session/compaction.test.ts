@@ -103,9 +103,10 @@ describe('old outputs of tools', () => {
   })
 })
 
+const off = (estimated: number, real: number) => Math.abs(estimated / real - 1)
+
 describe('an estimate', () => {
   const TOLERANCE = 0.1
-  const off = (estimated: number, real: number) => Math.abs(estimated / real - 1)
 
   it.each(counted.texts)('of $name text agrees with the o200k encoding', ({ text, o200k }) => {
     expect(off(estimateTokens(text), o200k)).toBeLessThan(TOLERANCE)
@@ -135,6 +136,20 @@ describe('an estimate', () => {
     const request = { sessionId: 'ses_1', directory: '/', model: ref, messages: picture(10), tools: [], options: {} }
     sizes.learn(request, { input: 900_000, output: 1, reasoning: 0, cache: { read: 0, write: 0 } })
     expect(sizes.of(ref, { messages: picture(10) })).toBe(8200)
+  })
+})
+
+describe('an estimate of a very long text', () => {
+  const MiB = 1024 * 1024
+  it.each(counted.texts)('looks at as much of it as of one of a MiB, and agrees with it: $name', ({ text }) => {
+    const whole = text.repeat(Math.ceil(MiB / text.length)).slice(0, MiB)
+    expect(off(estimateTokens(whole.repeat(5)), 5 * estimateTokens(whole))).toBeLessThan(0.02)
+  })
+
+  it('does not see what stands between the stretches that it looks at', () => {
+    const words = 'word '.repeat(MiB)
+    const [before, after] = [words.slice(0, 20_000), words.slice(21_000)]
+    expect(estimateTokens(`${before}${'漢'.repeat(1000)}${after}`)).toBe(estimateTokens(words))
   })
 })
 

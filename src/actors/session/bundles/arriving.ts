@@ -1,15 +1,11 @@
-/**
- * What arrives of a bundle is stored while the rest of it is on its way.
- *
- * I1 No turn of the event loop stores much more than a piece, unless one part or prompt is longer: that one has a turn of its own.
- */
+/** What arrives of a bundle is stored while the rest of it is on its way. */
 import { nextTurn } from '../../../kernel/pause.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import type { Message, Part } from '../../../protocol/message/message.js'
-import { sizeOf } from '../../../protocol/text/size-of.js'
+import type { Message } from '../../../protocol/message/message.js'
 import { wellFormedValue } from '../../../protocol/text/well-formed.js'
 import type { IncomingArtifacts } from '../../artifact/incoming.js'
 import type { Rows } from '../state/core.js'
+import { appendAtOnce, appendInPieces } from '../history/append-pieces.js'
 import { copier, isOpen } from '../history/fork.js'
 import { withoutNotes } from '../history/history.js'
 import { interruptedPart } from '../history/interrupted-part.js'
@@ -38,48 +34,13 @@ export function arrivals(
     // A message that was being generated is left out, as it is when a session is forked.
     const messages = arrived.flatMap((each) => (each.type === 'message' && !isOpen(each.message.info) ? [each.message] : []))
     const copied = messages.map((each) => endedMessage(copies(readdressed(each, addresses))))
-    if (bytes <= LIMITS.bundles.pieceBytes) append(core, copied)
-    else for (const each of copied) await appendInPieces(core, each)
+    if (bytes <= LIMITS.bundles.pieceBytes) appendAtOnce(core, copied)
+    else await appendInPieces(core, copied)
     unsynced += bytes
     if (unsynced < SYNC_BYTES) return nextTurn()
     unsynced = 0
     await core.journal.synced()
   }
-}
-
-function append({ store, journal }: Rows, messages: readonly Message[]): void {
-  if (messages.length === 0) return
-  journal.commit('process', () => {
-    for (const { info, parts } of messages) store.messages.append(info, parts)
-  })
-}
-
-/** I1 */
-async function appendInPieces(core: Rows, { info, parts }: Message): Promise<void> {
-  await nextTurn()
-  append(core, [{ info, parts: [] }])
-  for (const piece of piecesOf(parts)) {
-    await nextTurn()
-    core.journal.commit('process', () => {
-      for (const part of piece) core.store.messages.putPart(part)
-    })
-  }
-}
-
-function* piecesOf(parts: readonly Part[]): Generator<readonly Part[], void> {
-  let piece: Part[] = []
-  let size = 0
-  for (const part of parts) {
-    const more = sizeOf(part)
-    if (piece.length > 0 && size + more > LIMITS.bundles.pieceBytes) {
-      yield piece
-      piece = []
-      size = 0
-    }
-    piece.push(part)
-    size += more
-  }
-  if (piece.length > 0) yield piece
 }
 
 function readdressed({ info, parts }: Message, addresses: ReadonlyMap<string, string>): Message {

@@ -1,9 +1,12 @@
 /** Copies of sessions, whole or up to a message (sessions-events §2.10). */
 import { SvcError } from '../../../protocol/errors.js'
+import { LIMITS } from '../../../protocol/limits.js'
 import type { Message, MessageInfo, Part } from '../../../protocol/message/message.js'
 import type { ForkSessionRequest } from '../../../protocol/session/sharing.js'
 import type { Session } from '../../../protocol/session/session.js'
+import { sizeOf } from '../../../protocol/text/size-of.js'
 import { sessionOrThrow, type Rows, type Sources, type Work } from '../state/core.js'
+import { appendAtOnce, appendInPieces } from './append-pieces.js'
 import { summaryRecordOf } from './conversation.js'
 import { slugOf } from '../state/slug.js'
 import { STAGED_TENANT } from './staged.js'
@@ -49,9 +52,13 @@ export async function forkSession(
   try {
     let rest: readonly Message[] = []
     for await (const messages of last === undefined ? [] : upTo(core, sourceId, last)) {
-      if (rest.length > 0) stage(core, copy, rest)
+      await stage(core, copy, rest)
       rest = messages.filter(({ info }) => !isOpen(info)).map(copy.copies)
       copy.summary = summaryRecordOf(rest) ?? copy.summary
+    }
+    if (isLong(rest)) {
+      await stage(core, copy, rest)
+      rest = []
     }
     const info = publish(core, copy, rest)
     await journal.synced()
@@ -71,14 +78,19 @@ interface Copy {
   isStaged: boolean
 }
 
-/** Stores what is not the end of it. */
-function stage({ store, journal }: Rows, copy: Copy, messages: readonly Message[]): void {
+/** Stores what is not the end of it, or too long to be. */
+async function stage(core: Rows, copy: Copy, messages: readonly Message[]): Promise<void> {
+  if (messages.length === 0) return
   const { parentId: _parent, ...alone } = copy.session
-  journal.commit('process', () => {
-    if (!copy.isStaged) store.sessions.insert({ ...alone, svcTenantId: STAGED_TENANT })
-    for (const message of messages) store.messages.append(message.info, message.parts)
-  })
+  if (!copy.isStaged) core.journal.commit('process', () => core.store.sessions.insert({ ...alone, svcTenantId: STAGED_TENANT }))
   copy.isStaged = true
+  if (isLong(messages)) await appendInPieces(core, messages)
+  else appendAtOnce(core, messages)
+}
+
+/** More than is usual of a slice: one of them is longer than that. */
+function isLong(messages: readonly Message[]): boolean {
+  return sizeOf(messages) > 2 * LIMITS.sessions.sliceCharacters
 }
 
 /** In one commit with the end of it. */

@@ -9,6 +9,7 @@
  */
 import { assign, setup } from 'xstate'
 import { LIMITS } from '../../protocol/limits.js'
+import { delayOf } from '../../protocol/retry.js'
 import { requiredPromise } from '../required.js'
 
 export interface GoalInput {
@@ -52,7 +53,7 @@ export const goalMachine = setup({
     isDecided: (_, { is, as }: { is: Decided; as: Decided }) => is === as,
   },
   actions: { noteStir: assign({ isStirred: true }), clearStir: assign({ isStirred: false }) },
-  delays: { retry: LIMITS.goals.retry },
+  delays: { retry: delayOf(LIMITS.goals.retry) },
 }).createMachine({
   id: 'goal',
   context: ({ input: { sessionId } }) => ({ sessionId, isStirred: false }),

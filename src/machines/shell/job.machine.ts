@@ -8,6 +8,7 @@
  */
 import { assign, setup } from 'xstate'
 import { LIMITS } from '../../protocol/limits.js'
+import { delayOf } from '../../protocol/retry.js'
 import type { JobStatus } from '../../protocol/session/job.js'
 import { requiredPromise } from '../required.js'
 
@@ -63,7 +64,7 @@ export const jobMachine = setup({
     noteEnding: assign({ ending: (_, found: JobStatus) => found }),
     noteStop: assign({ isSilent: ({ context }, isSilent: boolean) => context.isSilent || isSilent }),
   },
-  delays: { retry: LIMITS.jobs.retry },
+  delays: { retry: delayOf(LIMITS.jobs.retry) },
 }).createMachine({
   id: 'job',
   context: ({ input: { jobId, ending: known } }) => ({ jobId, ending: known, isSilent: false }),

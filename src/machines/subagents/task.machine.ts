@@ -10,6 +10,7 @@
 import { assign, setup } from 'xstate'
 import { toFailure } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
+import { delayOf } from '../../protocol/retry.js'
 import { requiredPromise } from '../required.js'
 
 export interface TaskInput {
@@ -78,7 +79,7 @@ export const taskMachine = setup({
   actions: {
     noteOutcome: assign({ outcome: (_, found: TaskOutcome) => found, ok: (_, found: TaskOutcome) => found.ok }),
   },
-  delays: { retry: LIMITS.subagents.retry },
+  delays: { retry: delayOf(LIMITS.subagents.retry) },
 }).createMachine({
   id: 'task',
   context: ({ input: { taskId, from, ok } }) => ({ taskId, from, outcome: undefined, ok }),

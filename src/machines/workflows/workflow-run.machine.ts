@@ -10,6 +10,7 @@
 import { assign, setup } from 'xstate'
 import { toFailure } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
+import { delayOf } from '../../protocol/retry.js'
 import { requiredCallback, requiredPromise } from '../required.js'
 
 export interface WorkflowRunInput {
@@ -109,7 +110,7 @@ export const workflowRunMachine = setup({
     endFailed: assign({ end: (_, error: string) => ({ status: 'failed' as const, error }) }),
     endCut: assign({ end: ({ context }) => cutEnd(context) }),
   },
-  delays: { claimRetry: LIMITS.workflows.claimRetry },
+  delays: { claimRetry: delayOf(LIMITS.workflows.claimRetry) },
 }).createMachine({
   id: 'workflow-run',
   context: ({ input: { runId, from, isStopping } }) => ({ runId, from, cut: isStopping ? 'stopping' : undefined, end: undefined }),

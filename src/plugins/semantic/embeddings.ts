@@ -12,6 +12,7 @@ import { createAlarm } from '../../kernel/alarm.js'
 import { readAnswer } from '../../protocol/text/bounded-answer.js'
 import { parseForeign } from '../../protocol/text/foreign-json.js'
 import { LIMITS } from '../../protocol/limits.js'
+import { delayOf } from '../../protocol/retry.js'
 import { createLru } from '../../kernel/lru.js'
 import { timeLimit } from '../../kernel/patience.js'
 import { wishOf } from '../../protocol/system/variables.js'
@@ -131,7 +132,7 @@ export function createEmbeddings({ effects, search }: Pick<NativeHost, 'effects'
         if (over.signal.aborted) return
         state = 'failing'
         log.warn('what was said could not be given vectors', { cause: reasonOf(error) })
-        again.set(retry)
+        again.set(delayOf(retry))
       })
       .finally(() => (passing = undefined))
   }

@@ -3,13 +3,14 @@
  *
  * I1 Nothing is fetched unless an entry asks for a package that is not there; nobody waits for an installation.
  * I2 One installation per spec, one at a time in all, each bounded by `installTimeout`; after a failure the next attempt
- *    is made when the package is asked for again, `restartWindow` later at the earliest.
+ *    is made when the package is asked for again, `installRetry` later at the earliest.
  * I3 A slot appears whole: npm works in a directory beside it, which is then renamed.
  * I4 No script of a package runs during installation.
  */
 import { join } from 'node:path'
 import { toFailure } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
+import { delayOf } from '../../../protocol/retry.js'
 import type { Effects } from '../../../ports/effects.js'
 import { findScript, type Script } from './script-file.js'
 
@@ -73,7 +74,8 @@ export function createNpmCache({ effects, onInstalled, onFailed }: NpmCacheDeps)
       const found = await installed(spec)
       if (found !== undefined) return found
       const before = attempts.get(text)
-      const isDue = before === undefined || (before.type === 'failed' && clock.monotonic() - before.at >= LIMITS.plugins.restartWindow)
+      const isDue =
+        before === undefined || (before.type === 'failed' && clock.monotonic() - before.at >= delayOf(LIMITS.plugins.installRetry))
       if (isDue && !stopping.signal.aborted) {
         forgetOne(attempts)
         attempts.set(text, { type: 'running' })

@@ -8,6 +8,7 @@
  */
 import { CATALOG_BOUNDS, parseForeign } from '../../../protocol/text/foreign-json.js'
 import { LIMITS } from '../../../protocol/limits.js'
+import { delayOf } from '../../../protocol/retry.js'
 import { timeLimit, waitAtMost } from '../../../kernel/patience.js'
 import { wishOf } from '../../../protocol/system/variables.js'
 import type { Effects } from '../../../ports/effects.js'
@@ -96,7 +97,7 @@ export function createCatalogSource(effects: SourceDeps): CatalogSource {
       until = clock.monotonic() + LIMITS.catalog.window
       void keep(body)
     } catch (error) {
-      until = clock.monotonic() + LIMITS.catalog.retry
+      until = clock.monotonic() + delayOf(LIMITS.catalog.retry)
       log.info('the catalog of models was not renewed; what was known before serves', { host: hostOf(address), reason: reasonOf(error) })
     } finally {
       limit.clear()

@@ -9,6 +9,7 @@
  */
 import { type Alarm, createAlarm } from '../../../kernel/alarm.js'
 import { LIMITS } from '../../../protocol/limits.js'
+import { delayOf } from '../../../protocol/retry.js'
 import type { Effects } from '../../../ports/effects.js'
 import { changedIds } from './catalog.js'
 import { type Context, type PlaceOptions, type Root, rootsOf } from './places.js'
@@ -177,7 +178,7 @@ function lookAt(library: Shelves, shelf: Shelf, dirty: Dirty): Promise<void> {
       await lookNow(library, shelf, dirty)
     } catch (error) {
       library.deps.effects.log.warn('workflow files could not be looked at', { directory: shelf.root.path, cause: String(error) })
-      shelf.watch.later(LIMITS.workflows.claimRetry) // I3
+      shelf.watch.later(delayOf(LIMITS.workflows.claimRetry)) // I3
     }
   })
   return shelf.turn

@@ -119,7 +119,6 @@ const REASONS = {
   'src/actors/plugin/process/process-instance.ts Promise opening':
     'the start that the instance machine began ends before what it left is killed',
   'src/actors/plugin/package/built-ins.ts Promise following': `${TO_DRAW}following which built-ins are on, once more when something changed meanwhile`,
-  'src/actors/plugin/entry/npm-cache.ts Promise last': 'a lane that is kept by hand: packages are installed one after the other',
   'src/actors/plugin/entry/hook-command.ts Promise handling': 'a queue of events that is worked off: there is work, or there is none',
   'src/actors/plugin/native/native-instance.ts Promise before': 'a generation is a machine; the next starts when the last has stopped',
   'src/actors/plugin/native/native-instance.ts Promise stopped': 'a stop that is asked for twice is one stop; the generation is a machine',
@@ -131,12 +130,10 @@ const REASONS = {
   'src/plugins/semantic/embeddings.ts Promise passing': `${TO_DRAW}vectors of the search`,
   'src/plugins/shell/parse/syntax.ts Promise loading': ONCE,
   'src/plugins/shell/run/environment.ts Promise capturing': ONCE,
-  'src/plugins/workflows/files/managed.ts Promise turn': 'a lane that is kept by hand: workflow files are written one after the other',
   'src/plugins/workflows/files/library.ts Promise turn': `${TO_DRAW}looking at workflow files, once more when something changed meanwhile`,
   'src/plugins/workflows/files/library.ts Promise ready': `${TO_DRAW}looking at workflow files, once more when something changed meanwhile`,
   'src/plugins/workflows/schedule/engine.actor.ts Promise step':
     'the last step that the engine machine began ends before the end of everything',
-  'src/plugins/files/change/locks.ts Promise tail': 'a lane for each path, kept by hand: it also counts readers',
   'src/plugins/documents/documents.plugin.ts Promise loaded': ONCE,
   // Words that say where something is.
   'src/actors/plugin/process/watchdog.ts state phase':

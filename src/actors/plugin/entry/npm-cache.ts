@@ -8,6 +8,7 @@
  * I4 No script of a package runs during installation.
  */
 import { join } from 'node:path'
+import { createLane } from '../../../kernel/lane.js'
 import { toFailure } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { delayOf } from '../../../protocol/retry.js'
@@ -41,7 +42,7 @@ export function createNpmCache({ effects, onInstalled, onFailed }: NpmCacheDeps)
   const root = join(paths.cache, 'plugin-cache')
   const attempts = new Map<string, Attempt>()
   const stopping = new AbortController()
-  let last: Promise<unknown> = Promise.resolve()
+  const installations = createLane() // I2
 
   const installed = async (spec: NpmSpec) => {
     const slot = join(root, slotName(spec, effects.sha256))
@@ -79,7 +80,7 @@ export function createNpmCache({ effects, onInstalled, onFailed }: NpmCacheDeps)
       if (isDue && !stopping.signal.aborted) {
         forgetOne(attempts)
         attempts.set(text, { type: 'running' })
-        last = last.then(async () => attempt(spec)) // I2
+        void installations.run(() => attempt(spec))
       }
       return { unavailable: before?.type === 'failed' && !isDue ? before.reason : `installing npm package ${text}` }
     },
@@ -89,7 +90,7 @@ export function createNpmCache({ effects, onInstalled, onFailed }: NpmCacheDeps)
     },
     async stop() {
       stopping.abort()
-      await last
+      await installations.run(async () => undefined)
     },
   }
 }

@@ -6,6 +6,9 @@
  * I2 Nothing is decided here while anything of the session runs, waits or is worked on; a session that rests is left alone. What the commit
  *    that ends a run has decided of its goal comes as an event, or as a session that goes on.
  * I3 A service that stops leaves the goal as its row is; the next start goes on from there.
+ *
+ * It has no report (`report.ts`): what is told is not how it ended but that the session is to go on, and what could not be recorded is not
+ * tried again but decided anew, because the session may have worked meanwhile.
  */
 import { assign, setup } from 'xstate'
 import { LIMITS } from '../../protocol/limits.js'

@@ -10,6 +10,7 @@ import { assign, setup } from 'xstate'
 import { LIMITS } from '../../protocol/limits.js'
 import { delayOf } from '../../protocol/retry.js'
 import type { JobStatus } from '../../protocol/session/job.js'
+import { ENDS, LEAVING, untilDone } from '../report.js'
 import { requiredPromise } from '../required.js'
 
 export interface JobInput {
@@ -69,7 +70,7 @@ export const jobMachine = setup({
   id: 'job',
   context: ({ input: { jobId, ending: known } }) => ({ jobId, ending: known, isSilent: false }),
   initial: 'rebuilding',
-  on: { 'session.gone': { target: '.stopped' }, 'service.stopping': { target: '.parked' } },
+  on: LEAVING,
   states: {
     rebuilding: {
       always: [{ guard: { type: 'isEnding', params: ['interrupted'] }, target: 'reporting' }, { target: 'queued' }],
@@ -109,26 +110,16 @@ export const jobMachine = setup({
     reporting: {
       initial: 'telling',
       on: { 'stop.requested': { actions: stop['stop.requested'].actions } },
-      states: {
-        telling: {
-          invoke: {
-            id: 'report',
-            src: 'report',
-            input: ({ context: { jobId, ending: found = 'error', isSilent } }) => ({ jobId, ending: found, isSilent }),
-            onDone: [
-              { guard: { type: 'isEnding', params: ['completed'] }, target: '#job.delivered' },
-              { guard: { type: 'isEnding', params: ['cancelled'] }, target: '#job.stopped' },
-              { target: '#job.failed' },
-            ],
-            onError: { target: 'pausing' },
-          },
-        },
-        pausing: { after: { retry: { target: 'telling' } } },
-      },
+      states: untilDone(['telling', 'pausing'], {
+        src: 'report',
+        input: ({ context: { jobId, ending: found = 'error', isSilent } }: { context: JobContext }) => ({ jobId, ending: found, isSilent }),
+        onDone: [
+          { guard: { type: 'isEnding', params: ['completed'] }, target: '#job.delivered' },
+          { guard: { type: 'isEnding', params: ['cancelled'] }, target: '#job.stopped' },
+          { target: '#job.failed' },
+        ],
+      }),
     },
-    delivered: { type: 'final' },
-    failed: { type: 'final' },
-    stopped: { type: 'final' },
-    parked: { type: 'final' },
+    ...ENDS,
   },
 })

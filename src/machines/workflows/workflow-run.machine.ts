@@ -6,6 +6,9 @@
  * I2 Whatever happens, it ends with a status. Where that cannot be written it is `unrecorded`, and the next start ends it.
  * I3 No attempt begins once the service begins to stop: a run that waits for one is `parked`, and its row waits on.
  * I4 What has completed has completed, though it was to be cut.
+ *
+ * It has no report (`report.ts`): no session waits to hear of it, its end stands in its row and in an event. And it is not tried again (I2),
+ * because the end of the service waits for it.
  */
 import { assign, setup } from 'xstate'
 import { toFailure } from '../../protocol/errors.js'

@@ -264,11 +264,9 @@ export const REASONS = {
   'src/plugins/shell/jobs/jobs.ts promises endings': ENDINGS,
   'src/plugins/shell/parse/syntax.ts Promise loading': ONCE,
   'src/plugins/shell/run/environment.ts Promise capturing': ONCE,
-  'src/plugins/workflows/files/managed.ts Promise turn': 'a lane that is kept by hand: workflow files are written one after the other',
   'src/plugins/workflows/files/scan.ts promises folders': ONCE,
   'src/plugins/workflows/schedule/engine.actor.ts Promise step':
     'the last step that the engine machine began ends before the end of everything',
-  'src/plugins/files/change/locks.ts Promise tail': 'a lane for each path, kept by hand: it also counts readers',
   'src/plugins/documents/documents.plugin.ts Promise loaded': ONCE,
   // Words that say where something is.
   'src/actors/plugin/package/plugin-records.ts state origin': 'where a plugin comes from, as it was read last',

@@ -28,6 +28,11 @@ interface LaneOptions {
   readonly full?: () => Error
 }
 
+interface LanesOptions<Key> {
+  readonly most: number
+  readonly full?: (key: Key) => Error
+}
+
 export function createLane({ most, full = () => new Error(`${most} wait already`) }: LaneOptions): Lane {
   let last: Promise<unknown> = Promise.resolve()
   let size = 0
@@ -56,11 +61,11 @@ export function createLane({ most, full = () => new Error(`${most} wait already`
   }
 }
 
-export function createLanes<Key>(options: LaneOptions): Lanes<Key> {
+export function createLanes<Key>({ full, ...options }: LanesOptions<Key>): Lanes<Key> {
   const lanes = new Map<Key, Lane>()
   return {
     async run(key, work, signal) {
-      const lane = lanes.get(key) ?? createLane(options)
+      const lane = lanes.get(key) ?? createLane({ ...options, ...(full && { full: () => full(key) }) })
       lanes.set(key, lane)
       try {
         return await lane.run(work, signal)
@@ -84,6 +89,7 @@ async function orAborted(ready: Promise<unknown>, signal: AbortSignal): Promise<
   signal.addEventListener('abort', abort, { once: true })
   try {
     await Promise.race([ready, aborted])
+    signal.throwIfAborted()
   } finally {
     signal.removeEventListener('abort', abort)
   }

@@ -116,3 +116,15 @@ it('keeps a lane for each key while there is work for it', async () => {
   await works[1]
   expect(lanes.size).toBe(0)
 })
+
+it('says which lane of many is full', async () => {
+  const lanes = createLanes<string>({ most: 1, full: (key) => new RangeError(`${key} is full`) })
+  const { named, end } = work()
+  const works = [lanes.run('x', named('x')), lanes.run('y', named('y'))]
+  await expect(lanes.run('x', named('more'))).rejects.toThrow(new RangeError('x is full'))
+  await turn()
+  end('x')
+  end('y')
+  await Promise.all(works)
+  expect(lanes.size).toBe(0)
+})

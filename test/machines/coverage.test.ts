@@ -59,7 +59,7 @@ describe('every transition is covered by generated paths', () => {
   it('of the run machine', () => {
     const explored = explore(
       runMachine,
-      { sessionId: 'ses_1', runId: 'evt_1', policy: { retries: 1, initialMs: 1, maxMs: 1 } },
+      { sessionId: 'ses_1', runId: 'evt_1', policy: { tries: 1, first: 1 } },
       [
         { type: 'abort.requested' },
         { type: 'tool.called', callId: 'a' } as never,

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { type AnyMachineSnapshot, type AnyStateMachine, type EventObject, initialTransition, transition } from 'xstate'
 import { hasFollowUp, wasCut } from '../../src/machines/session/follow-up.js'
-import { mayRetry, RETRY_POLICY, retryDelay, retryPolicyOf } from '../../src/machines/session/retry.js'
+import { mayRetry, retryDelay, retryPolicyOf } from '../../src/machines/session/retry.js'
 import { compactionMachine } from '../../src/machines/session/compaction.machine.js'
 import { LIMITS } from '../../src/protocol/limits.js'
 import { runMachine } from '../../src/machines/session/run.machine.js'
@@ -349,14 +349,14 @@ describe('whether a step is repeated', () => {
     [failure, 0, 1, false],
     [{ ...failure, retryable: false }, 0, 0, false],
   ])('%j at attempt %d with %d calls: %s', (given, attempt, started, expected) => {
-    expect(mayRetry(RETRY_POLICY, given, attempt, started)).toBe(expected)
+    expect(mayRetry(LIMITS.run.retry, given, attempt, started)).toBe(expected)
   })
 
   it('doubles its delay to a bound, or does as it is told, to a bound', () => {
-    expect([0, 1, 2, 3, 4, 5].map((attempt) => retryDelay(RETRY_POLICY, failure, attempt))).toEqual([
+    expect([0, 1, 2, 3, 4, 5].map((attempt) => retryDelay(LIMITS.run.retry, failure, attempt))).toEqual([
       2000, 4000, 8000, 16_000, 30_000, 30_000,
     ])
-    expect([-5, 0, 1500, 90_000].map((retryAfterMs) => retryDelay(RETRY_POLICY, { ...failure, retryAfterMs }, 0))).toEqual([
+    expect([-5, 0, 1500, 90_000].map((retryAfterMs) => retryDelay(LIMITS.run.retry, { ...failure, retryAfterMs }, 0))).toEqual([
       0, 0, 1500, 60_000,
     ])
   })
@@ -369,9 +369,10 @@ describe('whether a step is repeated', () => {
         SVC_AGENT_PROVIDER_RETRY_MAX_MS: '5',
       }),
     ).toEqual({
-      retries: 0,
-      initialMs: 2000,
-      maxMs: 5,
+      tries: 0,
+      first: 2000,
+      factor: 2,
+      most: 5,
     })
   })
 })
@@ -423,9 +424,12 @@ describe('the compaction machine', () => {
     const failed = { type: 'summary.failed', failure: { code: 'provider.failed', message: 'gone', retryable: false } }
     expect(compaction(opened, failed).value).toBe('recording')
     const passing = { type: 'summary.failed', failure: { code: 'provider.failed', message: 'busy', retryable: true } }
-    const tries = Array.from({ length: LIMITS.run.retries }, () => [passing, after('retry', 'compaction.waiting')]).flat()
+    const tries = Array.from({ length: LIMITS.run.retry.tries }, () => [passing, after('retry', 'compaction.waiting')]).flat()
     expect(compaction(opened, passing).value).toBe('waiting')
-    expect(compaction(opened, ...tries)).toMatchObject({ value: { summarising: 'listening' }, context: { attempt: LIMITS.run.retries } })
+    expect(compaction(opened, ...tries)).toMatchObject({
+      value: { summarising: 'listening' },
+      context: { attempt: LIMITS.run.retry.tries },
+    })
     expect(compaction(opened, ...tries, passing).value).toBe('recording')
     expect(compaction(opened, passing, { type: 'abort.requested' }, done('recordEnd')).output).toEqual({ end: 'aborted' })
     expect(compaction(opened, failed, done('record', false))).toMatchObject({ value: 'ending', context: { failure: { message: 'gone' } } })

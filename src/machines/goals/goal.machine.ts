@@ -6,9 +6,13 @@
  * I2 Nothing is decided here while anything of the session runs, waits or is worked on; a session that rests is left alone. What the commit
  *    that ends a run has decided of its goal comes as an event, or as a session that goes on.
  * I3 A service that stops leaves the goal as its row is; the next start goes on from there.
+ *
+ * It has no report (`report.ts`): what is told is not how it ended but that the session is to go on, and what could not be recorded is not
+ * tried again but decided anew, because the session may have worked meanwhile.
  */
 import { assign, setup } from 'xstate'
 import { LIMITS } from '../../protocol/limits.js'
+import { delayOf } from '../../protocol/retry.js'
 import { requiredPromise } from '../required.js'
 
 export interface GoalInput {
@@ -52,7 +56,7 @@ export const goalMachine = setup({
     isDecided: (_, { is, as }: { is: Decided; as: Decided }) => is === as,
   },
   actions: { noteStir: assign({ isStirred: true }), clearStir: assign({ isStirred: false }) },
-  delays: { retry: LIMITS.goals.retry },
+  delays: { retry: delayOf(LIMITS.goals.retry) },
 }).createMachine({
   id: 'goal',
   context: ({ input: { sessionId } }) => ({ sessionId, isStirred: false }),

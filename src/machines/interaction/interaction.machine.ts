@@ -36,7 +36,7 @@ export const interactionMachine = setup({
     recordWithdrawal: requiredPromise<void, { id: string }>('recordWithdrawal'),
   },
   guards: { isUnattended: ({ context }) => context.isUnattended },
-  delays: { unattendedWait: LIMITS.run.unattendedWait, faultRetry: LIMITS.sessions.faultRetryMax },
+  delays: { unattendedWait: LIMITS.run.unattendedWait, faultRetry: LIMITS.sessions.fault.most },
 }).createMachine({
   id: 'interaction',
   context: ({ input }) => input,

@@ -9,6 +9,7 @@
 import { assign, setup } from 'xstate'
 import { toFailure } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
+import { delayOf } from '../../protocol/retry.js'
 import { requiredPromise } from '../required.js'
 
 export interface LspClientInput {
@@ -52,7 +53,7 @@ export const lspClientMachine = setup({
     noteReason: assign({ reason: (_, { reason }: { reason: string | undefined }) => reason }),
     noteServed: assign({ hasServed: (_, { hasServed }: { hasServed: boolean }) => hasServed }),
   },
-  delays: { retry: LIMITS.lsp.retry, idle: LIMITS.lsp.idle },
+  delays: { retry: delayOf(LIMITS.lsp.retry), idle: LIMITS.lsp.idle },
 }).createMachine({
   id: 'lsp-client',
   context: ({ input }) => ({ ...input, reason: undefined, hasServed: false }),

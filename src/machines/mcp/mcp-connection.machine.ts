@@ -9,6 +9,7 @@
 import { assign, setup } from 'xstate'
 import { toFailure } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
+import { delayOf } from '../../protocol/retry.js'
 import { requiredCallback, requiredPromise } from '../required.js'
 
 export interface McpConnectionInput {
@@ -64,14 +65,14 @@ export const mcpConnectionMachine = setup({
   },
   guards: {
     hasEnded: (_, { is, as }: { is: McpConnected; as: McpConnected }) => is === as,
-    maySoonTryAgain: ({ context }) => context.strikes < LIMITS.mcp.strikes,
+    maySoonTryAgain: ({ context }) => context.strikes < LIMITS.mcp.retry.tries,
   },
   actions: {
     noteReason: assign({ reason: (_, { reason }: { reason: string | undefined }) => reason }),
     countStrike: assign({ strikes: ({ context }) => context.strikes + 1 }),
     forgiveStrikes: assign({ strikes: 0 }),
   },
-  delays: { strikeWindow: LIMITS.mcp.strikeWindow, rest: LIMITS.mcp.rest },
+  delays: { strikeWindow: LIMITS.mcp.strikeWindow, rest: delayOf(LIMITS.mcp.retry) },
 }).createMachine({
   id: 'mcp-connection',
   context: ({ input }) => ({ ...input, strikes: 0, reason: undefined }),

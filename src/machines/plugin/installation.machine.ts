@@ -1,11 +1,12 @@
 /**
  * The installation of one npm package that an entry of the configuration runs (plugin-protocol §9.3).
  *
- * I1 After a failure it is tried again when the package is asked for, `restartWindow` later at the earliest.
+ * I1 After a failure it is tried again when the package is asked for, `installRetry` later at the earliest.
  */
 import { assign, emit, setup } from 'xstate'
 import { LIMITS } from '../../protocol/limits.js'
 import { messageOf } from '../../protocol/message-of.js'
+import { delayOf } from '../../protocol/retry.js'
 import { requiredPromise } from '../required.js'
 
 export interface InstallationInput {
@@ -38,7 +39,7 @@ export const installationMachine = setup({
     noteReason: assign({ reason: (_, error: unknown) => messageOf(error) }),
     tellReason: emit(({ context: { reason } }) => ({ type: 'failed' as const, reason })),
   },
-  delays: { restartWindow: LIMITS.plugins.restartWindow },
+  delays: { installRetry: delayOf(LIMITS.plugins.installRetry) },
 }).createMachine({
   id: 'installation',
   context: ({ input: { spec } }) => ({ spec, reason: '' }),
@@ -54,7 +55,7 @@ export const installationMachine = setup({
         onError: { target: 'failed', actions: [noteReason, 'tellReason'] },
       },
     },
-    failed: { tags: ['failed'], after: { restartWindow: { target: 'due' } } },
+    failed: { tags: ['failed'], after: { installRetry: { target: 'due' } } },
     /** It may be tried again. */
     due: { tags: ['due'], on: { asked: { target: 'installing' } } },
     installed: { tags: ['installed'], type: 'final' },

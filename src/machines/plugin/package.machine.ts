@@ -4,11 +4,12 @@
  * I1 A candidate replaces what serves only when it is published; until then, and when it is refused, the last good one serves.
  * I2 Authority that is withdrawn (trust, the package itself, its scope) retires what runs at once; what is switched off takes no
  *    more calls and finishes those it has.
- * I3 An instance that ends by itself is brought back `restarts` times in `restartWindow`, later each time, then given up.
+ * I3 An instance that ends by itself is brought back `restart.tries` times in `restartWindow`, later each time, then given up.
  * I4 Every generation is a child; nothing of the package runs any more once this machine has ended.
  */
 import { assign, enqueueActions, setup } from 'xstate'
 import { LIMITS } from '../../protocol/limits.js'
+import { delayOf } from '../../protocol/retry.js'
 import type { Assessment } from './assessment.js'
 import { type GenerationReport, generationMachine } from './generation.machine.js'
 import { requiredPromise } from '../required.js'
@@ -168,7 +169,7 @@ export const packageMachine = setup({
     isRefusedWhileServing: ({ context: { candidate, serving } }, number: number) => candidate?.number === number && serving !== undefined,
     isRefusedStrictly: ({ context }, number: number) => context.candidate?.number === number && context.strict && !mayFallBack(context),
     isServingNumber: ({ context }, number: number) => context.serving?.number === number,
-    isGivenUp: ({ context }) => context.serving === undefined && context.strikes > LIMITS.plugins.restarts,
+    isGivenUp: ({ context }) => context.serving === undefined && context.strikes > LIMITS.plugins.restart.tries,
     canRestore: ({ context }) => context.wanted && context.serving === undefined && revisionToRestore(context) !== undefined,
     isAlone: ({ context }) => context.alive.length === 0,
   },
@@ -226,7 +227,7 @@ export const packageMachine = setup({
     }),
   },
   delays: {
-    restartDelay: ({ context }) => LIMITS.plugins.restartDelay * 2 ** Math.max(context.strikes - 1, 0),
+    restartDelay: ({ context }) => delayOf(LIMITS.plugins.restart, context.strikes),
     restartWindow: LIMITS.plugins.restartWindow,
   },
 }).createMachine({

@@ -7,6 +7,7 @@
  */
 import { assign, emit, enqueueActions, setup, stateIn } from 'xstate'
 import { LIMITS } from '../../protocol/limits.js'
+import { delayOf } from '../../protocol/retry.js'
 import { requiredCallback, requiredPromise } from '../required.js'
 
 export interface WorkspaceInput {
@@ -91,7 +92,7 @@ export const workspaceMachine = setup({
   delays: {
     debounce: LIMITS.plugins.lookDebounce,
     freshness: LIMITS.plugins.relook,
-    recheck: LIMITS.plugins.recheck,
+    recheck: delayOf(LIMITS.plugins.recheck),
     idleTeardown: LIMITS.plugins.idleTeardown,
   },
 }).createMachine({

@@ -8,6 +8,7 @@
 import { assign, setup, stateIn } from 'xstate'
 import { LIMITS } from '../../protocol/limits.js'
 import type { EmbeddingState } from '../../protocol/session/search.js'
+import { delayOf } from '../../protocol/retry.js'
 import { requiredPromise } from '../required.js'
 
 interface EmbeddingsContext {
@@ -39,7 +40,7 @@ export const embeddingsMachine = setup({
     note: assign({ state: (_, state: Passed) => state }),
     noteFailure: assign({ state: 'failing' }),
   },
-  delays: { hour: LIMITS.embeddings.hour, retry: LIMITS.embeddings.retry },
+  delays: { hour: LIMITS.embeddings.hour, retry: delayOf(LIMITS.embeddings.retry) },
 }).createMachine({
   id: 'embeddings',
   context: { state: 'behind' },

@@ -9,6 +9,7 @@
  */
 import { assign, setup } from 'xstate'
 import { LIMITS } from '../../protocol/limits.js'
+import { delayOf } from '../../protocol/retry.js'
 import { requiredPromise } from '../required.js'
 
 interface SearchIndexContext {
@@ -54,7 +55,7 @@ export const searchIndexMachine = setup({
     noteChange: assign({ isBehind: true }),
     clearChange: assign({ isBehind: false }),
   },
-  delays: { rest: LIMITS.search.rest, gathering: LIMITS.search.gathering, retry: LIMITS.search.retry },
+  delays: { rest: LIMITS.search.rest, gathering: LIMITS.search.gathering, retry: delayOf(LIMITS.search.retry) },
 }).createMachine({
   id: 'search-index',
   context: { wasDiscarded: false, isBehind: false },

@@ -10,7 +10,7 @@ import { assign, setup } from 'xstate'
 import { type Failure, toFailure } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { requiredCallback, requiredPromise } from '../required.js'
-import { mayRetry, RETRY_POLICY, type RetryPolicy, retryDelay, type StepFailure } from './retry.js'
+import { mayRetry, retryDelay, type StepFailure, type StepRetry } from './retry.js'
 
 /** `overflow`: the model refused a request as too large. */
 export type CompactionReason = 'auto' | 'overflow' | 'manual'
@@ -21,7 +21,7 @@ export interface CompactionInput {
   /** It was aborted before it began. */
   readonly aborted?: boolean
   /** When a summary that failed is asked for again. */
-  readonly policy?: RetryPolicy
+  readonly policy?: StepRetry
 }
 
 export interface CompactionOutput {
@@ -34,7 +34,7 @@ export interface CompactionOutput {
 interface CompactionContext {
   readonly runId: string
   readonly reason: CompactionReason
-  readonly policy: RetryPolicy
+  readonly policy: StepRetry
   /** Failed attempts. */
   readonly attempt: number
   readonly failure: StepFailure | undefined
@@ -88,7 +88,7 @@ export const compactionMachine = setup({
   context: ({ input }) => ({
     runId: input.runId,
     reason: input.reason,
-    policy: input.policy ?? RETRY_POLICY,
+    policy: input.policy ?? LIMITS.run.retry,
     attempt: 0,
     failure: undefined,
     end: input.aborted === true ? 'aborted' : 'failed',

@@ -7,6 +7,7 @@
  */
 import { assign, setup } from 'xstate'
 import { LIMITS } from '../../protocol/limits.js'
+import { delayOf } from '../../protocol/retry.js'
 import { requiredPromise } from '../required.js'
 
 export interface RestoreInput {
@@ -40,10 +41,10 @@ export const restoreMachine = setup({
   guards: {
     isRecovery: ({ context }) => context.isRecovery,
     canFinish: (_, isClean: boolean) => isClean,
-    mayRetry: ({ context }) => context.faults < LIMITS.undo.faults,
+    mayRetry: ({ context }) => context.faults < LIMITS.undo.retry.tries,
   },
   actions: { countFault: assign({ faults: ({ context }) => context.faults + 1 }) },
-  delays: { faultRetry: LIMITS.sessions.faultRetry },
+  delays: { faultRetry: delayOf(LIMITS.undo.retry) },
 }).createMachine({
   id: 'restore',
   context: ({ input }) => ({ ...input, faults: 0 }),

@@ -1,26 +1,20 @@
 /** When a failed model step is tried again, and after how long (sessions-events §4.12). */
 import { LIMITS } from '../../protocol/limits.js'
+import { delayOf, type RetryPolicy } from '../../protocol/retry.js'
 import { wholeNumber } from '../../protocol/system/variables.js'
 
-export interface RetryPolicy {
-  readonly retries: number
-  readonly initialMs: number
-  readonly maxMs: number
-}
-
-export const RETRY_POLICY: RetryPolicy = {
-  retries: LIMITS.run.retries,
-  initialMs: LIMITS.run.retryInitial,
-  maxMs: LIMITS.run.retryMax,
-}
+/** Of steps; it always has a bound. */
+export type StepRetry = RetryPolicy & { readonly tries: number }
 
 /** The policy with what the installation overrides; what cannot be read is told at start. */
-export function retryPolicyOf(env: Readonly<Record<string, string | undefined>>): RetryPolicy {
+export function retryPolicyOf(env: Readonly<Record<string, string | undefined>>): StepRetry {
+  const { tries, first, most, factor } = LIMITS.run.retry
   const read = (name: string, fallback: number) => wholeNumber(env, name) ?? fallback
   return {
-    retries: read('SVC_AGENT_PROVIDER_MAX_RETRIES', RETRY_POLICY.retries),
-    initialMs: read('SVC_AGENT_PROVIDER_RETRY_INITIAL_MS', RETRY_POLICY.initialMs),
-    maxMs: read('SVC_AGENT_PROVIDER_RETRY_MAX_MS', RETRY_POLICY.maxMs),
+    first: read('SVC_AGENT_PROVIDER_RETRY_INITIAL_MS', first),
+    factor,
+    most: read('SVC_AGENT_PROVIDER_RETRY_MAX_MS', most),
+    tries: read('SVC_AGENT_PROVIDER_MAX_RETRIES', tries),
   }
 }
 
@@ -35,12 +29,12 @@ export interface StepFailure {
 }
 
 /** Whether attempt number `attempt` (0 = first) that failed so may be repeated; never once a tool call was started. */
-export function mayRetry(policy: RetryPolicy, failure: StepFailure, attempt: number, callsStarted: number): boolean {
-  return failure.retryable && attempt < Math.min(policy.retries, failure.retries ?? policy.retries) && callsStarted === 0
+export function mayRetry(policy: StepRetry, failure: StepFailure, attempt: number, callsStarted: number): boolean {
+  return failure.retryable && attempt < Math.min(policy.tries, failure.retries ?? policy.tries) && callsStarted === 0
 }
 
-/** Milliseconds before the attempt after `attempt`: what the provider asked for, else doubling from `initialMs`; both bounded. */
-export function retryDelay(policy: RetryPolicy, failure: StepFailure, attempt: number): number {
+/** Milliseconds before the attempt after `attempt`: what the provider asked for, else what the policy says; both bounded. */
+export function retryDelay(policy: StepRetry, failure: StepFailure, attempt: number): number {
   if (failure.retryAfterMs !== undefined) return Math.min(Math.max(0, failure.retryAfterMs), LIMITS.run.retryLongest)
-  return Math.min(policy.initialMs * 2 ** attempt, policy.maxMs)
+  return delayOf(policy, attempt + 1)
 }

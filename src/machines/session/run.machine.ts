@@ -15,13 +15,13 @@ import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { type CompactionOutput, type CompactionReason, compactionMachine } from './compaction.machine.js'
 import { requiredCallback, requiredPromise } from '../required.js'
-import { mayRetry, RETRY_POLICY, type RetryPolicy, retryDelay, type StepFailure } from './retry.js'
+import { mayRetry, retryDelay, type StepFailure, type StepRetry } from './retry.js'
 import { type ToolCallOutput, toolCallMachine } from './tool-call.machine.js'
 
 export interface RunInput {
   readonly sessionId: string
   readonly runId: string
-  readonly policy?: RetryPolicy
+  readonly policy?: StepRetry
   /** The run was aborted before it began. */
   readonly aborted?: boolean
 }
@@ -45,7 +45,7 @@ export interface StepEnd {
 interface RunContext {
   readonly sessionId: string
   readonly runId: string
-  readonly policy: RetryPolicy
+  readonly policy: StepRetry
   /** Number of the step under way, from 1. */
   readonly step: number
   /** Failed attempts of this step. */
@@ -188,7 +188,7 @@ export const runMachine = setup({
   context: ({ input }) => ({
     sessionId: input.sessionId,
     runId: input.runId,
-    policy: input.policy ?? RETRY_POLICY,
+    policy: input.policy ?? LIMITS.run.retry,
     step: 0,
     attempt: 0,
     waiting: [],

@@ -11,16 +11,17 @@
  */
 import { assign, type DoneActorEvent, type ErrorActorEvent, enqueueActions, not, raise, sendTo, setup, stopChild } from 'xstate'
 import { LIMITS } from '../../protocol/limits.js'
+import { delayOf } from '../../protocol/retry.js'
 import { type CompactionInput, type CompactionOutput, compactionMachine } from './compaction.machine.js'
 import { requiredPromise } from '../required.js'
-import { RETRY_POLICY, type RetryPolicy, type StepFailure } from './retry.js'
+import type { StepFailure, StepRetry } from './retry.js'
 import { type RunInput, type RunOutput, runMachine } from './run.machine.js'
 import { titleMachine } from './title.machine.js'
 
 export interface SessionInput {
   readonly sessionId: string
   /** How failed steps are repeated; the default policy when absent. */
-  readonly policy?: RetryPolicy
+  readonly policy?: StepRetry
 }
 
 /** What looking found: nothing, something that needed no run, a claimed run, or a compaction by the id of its run. */
@@ -32,7 +33,7 @@ export type Work =
 
 interface SessionContext {
   readonly sessionId: string
-  readonly policy: RetryPolicy
+  readonly policy: StepRetry
   readonly runId: string | undefined
   /** The conversation is to have a title once the run has ended. */
   readonly wantsTitle: boolean
@@ -108,13 +109,13 @@ export const sessionMachine = setup({
   },
   delays: {
     idleMemory: LIMITS.sessions.idleMemory,
-    faultRetry: ({ context }) => Math.min(LIMITS.sessions.faultRetry * 2 ** (context.faults - 1), LIMITS.sessions.faultRetryMax),
+    faultRetry: ({ context }) => delayOf(LIMITS.sessions.fault, context.faults),
   },
 }).createMachine({
   id: 'session',
   context: ({ input }) => ({
     sessionId: input.sessionId,
-    policy: input.policy ?? RETRY_POLICY,
+    policy: input.policy ?? LIMITS.run.retry,
     runId: undefined,
     wantsTitle: false,
     failure: undefined,

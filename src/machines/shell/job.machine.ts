@@ -8,7 +8,9 @@
  */
 import { assign, setup } from 'xstate'
 import { LIMITS } from '../../protocol/limits.js'
+import { delayOf } from '../../protocol/retry.js'
 import type { JobStatus } from '../../protocol/session/job.js'
+import { ENDS, LEAVING, untilDone } from '../report.js'
 import { requiredPromise } from '../required.js'
 
 export interface JobInput {
@@ -63,12 +65,12 @@ export const jobMachine = setup({
     noteEnding: assign({ ending: (_, found: JobStatus) => found }),
     noteStop: assign({ isSilent: ({ context }, isSilent: boolean) => context.isSilent || isSilent }),
   },
-  delays: { retry: LIMITS.jobs.retry },
+  delays: { retry: delayOf(LIMITS.jobs.retry) },
 }).createMachine({
   id: 'job',
   context: ({ input: { jobId, ending: known } }) => ({ jobId, ending: known, isSilent: false }),
   initial: 'rebuilding',
-  on: { 'session.gone': { target: '.stopped' }, 'service.stopping': { target: '.parked' } },
+  on: LEAVING,
   states: {
     rebuilding: {
       always: [{ guard: { type: 'isEnding', params: ['interrupted'] }, target: 'reporting' }, { target: 'queued' }],
@@ -108,26 +110,16 @@ export const jobMachine = setup({
     reporting: {
       initial: 'telling',
       on: { 'stop.requested': { actions: stop['stop.requested'].actions } },
-      states: {
-        telling: {
-          invoke: {
-            id: 'report',
-            src: 'report',
-            input: ({ context: { jobId, ending: found = 'error', isSilent } }) => ({ jobId, ending: found, isSilent }),
-            onDone: [
-              { guard: { type: 'isEnding', params: ['completed'] }, target: '#job.delivered' },
-              { guard: { type: 'isEnding', params: ['cancelled'] }, target: '#job.stopped' },
-              { target: '#job.failed' },
-            ],
-            onError: { target: 'pausing' },
-          },
-        },
-        pausing: { after: { retry: { target: 'telling' } } },
-      },
+      states: untilDone(['telling', 'pausing'], {
+        src: 'report',
+        input: ({ context: { jobId, ending: found = 'error', isSilent } }: { context: JobContext }) => ({ jobId, ending: found, isSilent }),
+        onDone: [
+          { guard: { type: 'isEnding', params: ['completed'] }, target: '#job.delivered' },
+          { guard: { type: 'isEnding', params: ['cancelled'] }, target: '#job.stopped' },
+          { target: '#job.failed' },
+        ],
+      }),
     },
-    delivered: { type: 'final' },
-    failed: { type: 'final' },
-    stopped: { type: 'final' },
-    parked: { type: 'final' },
+    ...ENDS,
   },
 })

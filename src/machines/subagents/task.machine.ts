@@ -10,6 +10,8 @@
 import { assign, setup } from 'xstate'
 import { toFailure } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
+import { delayOf } from '../../protocol/retry.js'
+import { ENDS, LEAVING, untilDone } from '../report.js'
 import { requiredPromise } from '../required.js'
 
 export interface TaskInput {
@@ -78,12 +80,12 @@ export const taskMachine = setup({
   actions: {
     noteOutcome: assign({ outcome: (_, found: TaskOutcome) => found, ok: (_, found: TaskOutcome) => found.ok }),
   },
-  delays: { retry: LIMITS.subagents.retry },
+  delays: { retry: delayOf(LIMITS.subagents.retry) },
 }).createMachine({
   id: 'task',
   context: ({ input: { taskId, from, ok } }) => ({ taskId, from, outcome: undefined, ok }),
   initial: 'rebuilding',
-  on: { 'session.gone': { target: '.stopped' }, 'service.stopping': { target: '.parked' } },
+  on: LEAVING,
   states: {
     rebuilding: {
       always: [
@@ -112,43 +114,34 @@ export const taskMachine = setup({
       initial: 'recording',
       on: { 'stop.requested': { target: 'stopping' } },
       states: {
-        recording: {
-          tags: ['working'],
-          invoke: {
-            id: 'record',
+        ...untilDone(
+          ['recording', 'pausing'],
+          {
             src: 'record',
-            input: ({ context: { taskId, outcome: found } }) => ({ taskId, outcome: found ?? NOTHING }),
+            input: ({ context: { taskId, outcome: found } }: { context: TaskContext }) => ({ taskId, outcome: found ?? NOTHING }),
             onDone: [
               { guard: recorded('busy'), target: '#task.running' },
               { guard: recorded('owed'), target: 'telling' },
               { target: 'told' },
             ],
-            onError: { target: 'pausing' },
           },
-        },
+          { tags: ['working'] },
+        ),
         /** Until its siblings have ended, too. */
-        telling: {
-          tags: ['owing'],
-          invoke: { id: 'tell', src: 'tell', input: ref, onDone: { target: 'told' }, onError: { target: 'waiting' } },
-          on: { 'resume.requested': { target: '#task.queued' } },
-        },
-        pausing: { tags: ['working'], after: { retry: { target: 'recording' } } },
-        waiting: { tags: ['owing'], after: { retry: { target: 'telling' } }, on: { 'resume.requested': { target: '#task.queued' } } },
+        ...untilDone(
+          ['telling', 'waiting'],
+          { src: 'tell', input: ref, onDone: { target: 'told' } },
+          { tags: ['owing'], on: { 'resume.requested': { target: '#task.queued' } } },
+        ),
         told: { always: [{ guard: 'isOk', target: '#task.delivered' }, { target: '#task.failed' }] },
       },
     },
     stopping: {
       tags: ['working'],
       initial: 'ending',
-      states: {
-        ending: { invoke: { id: 'end', src: 'end', input: ref, onDone: { target: '#task.stopped' }, onError: { target: 'pausing' } } },
-        pausing: { after: { retry: { target: 'ending' } } },
-      },
+      states: untilDone(['ending', 'pausing'], { src: 'end', input: ref, onDone: { target: '#task.stopped' } }),
     },
-    delivered: { type: 'final' },
-    failed: { type: 'final' },
-    stopped: { type: 'final' },
-    parked: { type: 'final' },
+    ...ENDS,
   },
 })
 

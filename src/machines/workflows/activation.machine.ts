@@ -12,6 +12,7 @@
  */
 import { assign, setup } from 'xstate'
 import { LIMITS } from '../../protocol/limits.js'
+import { delayOf } from '../../protocol/retry.js'
 import type { WorkflowSchedule } from '../../protocol/workflow/workflow.js'
 import { latestOccurrence, nextOccurrence } from './schedule/occurrence.js'
 import { requiredPromise } from '../required.js'
@@ -125,7 +126,7 @@ export const activationMachine = setup({
     passSlot: assign(({ context }, at: number) => ({ lastScheduledAt: context.slot, slot: undefined, at })),
     forgetSlot: assign({ slot: undefined }),
   },
-  delays: { claimRetry: LIMITS.workflows.claimRetry },
+  delays: { claimRetry: delayOf(LIMITS.workflows.claimRetry) },
 }).createMachine({
   id: 'activation',
   context: ({ input }) => beginning(input),

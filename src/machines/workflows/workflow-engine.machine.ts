@@ -9,6 +9,7 @@
 import { assign, type ErrorActorEvent, setup } from 'xstate'
 import { type Failure, toFailure } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
+import { delayOf } from '../../protocol/retry.js'
 import { requiredPromise } from '../required.js'
 
 interface WorkflowEngineContext {
@@ -16,8 +17,8 @@ interface WorkflowEngineContext {
   readonly failure: Failure | undefined
   /** Files that may be fit to run soon, as it was told last. */
   readonly waiting: number
-  /** Before the next look at them. */
-  readonly recheckDelay: number
+  /** Looks at them since one more was told of. */
+  readonly rechecks: number
 }
 
 export type WorkflowEngineEvent =
@@ -65,14 +66,17 @@ export const workflowEngineMachine = setup({
     /** One more is looked at soon. */
     noteWaiting: assign(({ context }, waiting: number) => ({
       waiting,
-      recheckDelay: waiting > context.waiting ? LIMITS.workflows.recheck : context.recheckDelay,
+      rechecks: waiting > context.waiting ? 0 : context.rechecks,
     })),
-    lengthen: assign({ recheckDelay: ({ context }) => Math.min(context.recheckDelay * 2, LIMITS.workflows.relook) }),
+    lengthen: assign({ rechecks: ({ context }) => context.rechecks + 1 }),
   },
-  delays: { beatInterval: LIMITS.workflows.lease / 5, recheckDelay: ({ context }) => context.recheckDelay },
+  delays: {
+    beatInterval: LIMITS.workflows.lease / 5,
+    recheckDelay: ({ context }) => delayOf(LIMITS.workflows.recheck, context.rechecks + 1),
+  },
 }).createMachine({
   id: 'workflow-engine',
-  context: { failure: undefined, waiting: 0, recheckDelay: LIMITS.workflows.recheck },
+  context: { failure: undefined, waiting: 0, rechecks: 0 },
   initial: 'starting',
   on: { 'service.stopping': { target: '.refusing' }, 'stop.requested': { target: '.stopping' } },
   states: {

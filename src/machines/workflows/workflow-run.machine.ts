@@ -6,10 +6,14 @@
  * I2 Whatever happens, it ends with a status. Where that cannot be written it is `unrecorded`, and the next start ends it.
  * I3 No attempt begins once the service begins to stop: a run that waits for one is `parked`, and its row waits on.
  * I4 What has completed has completed, though it was to be cut.
+ *
+ * It has no report (`report.ts`): no session waits to hear of it, its end stands in its row and in an event. And it is not tried again (I2),
+ * because the end of the service waits for it.
  */
 import { assign, setup } from 'xstate'
 import { toFailure } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
+import { delayOf } from '../../protocol/retry.js'
 import { requiredCallback, requiredPromise } from '../required.js'
 
 export interface WorkflowRunInput {
@@ -109,7 +113,7 @@ export const workflowRunMachine = setup({
     endFailed: assign({ end: (_, error: string) => ({ status: 'failed' as const, error }) }),
     endCut: assign({ end: ({ context }) => cutEnd(context) }),
   },
-  delays: { claimRetry: LIMITS.workflows.claimRetry },
+  delays: { claimRetry: delayOf(LIMITS.workflows.claimRetry) },
 }).createMachine({
   id: 'workflow-run',
   context: ({ input: { runId, from, isStopping } }) => ({ runId, from, cut: isStopping ? 'stopping' : undefined, end: undefined }),

@@ -26,7 +26,7 @@ export function decide(kept: Kept, sessionId: string): Decided {
   const { pursuit, goal } = pursued
   const sequel = sequelOf(kept, pursuit, goal)
   if (sequel === undefined) {
-    if (pursuit.isParked) pursuits.commit('process', (tx) => pursuits.put(tx, { ...pursuit, isParked: false }))
+    if (pursuit.isParked) host.rows.commit('process', (tx) => pursuits.put(tx, { ...pursuit, isParked: false }))
     return 'rested'
   }
   const { decided, notice, notes, along } = sequel

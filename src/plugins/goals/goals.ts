@@ -177,5 +177,6 @@ function park(goals: Pursued): void {
 /** A run that ends with the service was not aborted by anybody. */
 function noteParked({ host, pursuits }: Pursued): void {
   const working = pursuits.all().filter(({ sessionId, isParked }) => !isParked && !host.sessions.isQuiet(sessionId))
-  if (working.length > 0) pursuits.commit('process', (tx) => working.forEach((pursuit) => pursuits.put(tx, { ...pursuit, isParked: true })))
+  if (working.length > 0)
+    host.rows.commit('process', (tx) => working.forEach((pursuit) => pursuits.put(tx, { ...pursuit, isParked: true })))
 }

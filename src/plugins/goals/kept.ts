@@ -53,8 +53,8 @@ export function write({ host, pursuits }: Kept, sessionId: string, goal: Session
 }
 
 /** Removes a row without its goal: the session was deleted, maybe while nobody listened. */
-export function drop({ pursuits }: Kept, sessionId: string): void {
-  if (pursuits.get(sessionId) !== undefined) pursuits.commit('process', (tx) => pursuits.delete(tx, sessionId))
+export function drop({ host, pursuits }: Kept, sessionId: string): void {
+  if (pursuits.get(sessionId) !== undefined) host.rows.commit('process', (tx) => pursuits.delete(tx, sessionId))
 }
 
 /** Later than whatever was said of the goal before. */
@@ -64,7 +64,7 @@ export function later({ host }: Kept, before: SessionGoal | null): number {
 
 /** The row of a goal that is pursued from now on. */
 export function freshPursuit({ host: { effects, sessions }, pursuits }: Kept, sessionId: string): Pursuit {
-  if (pursuits.count >= PURSUED && pursuits.get(sessionId) === undefined)
+  if (pursuits.all().length >= PURSUED && pursuits.get(sessionId) === undefined)
     throw new SvcError('quota.exceeded', `At most ${PURSUED} goals are pursued at a time. Clear or pause others.`)
   const seen = sessions.answers(sessionId, { most: 1 }).at(-1)?.info.id
   return {

@@ -70,7 +70,7 @@ export function createEmbeddings(
   const { clock, log } = effects
   const queries = createLru<string, Float32Array>(remembered)
   /** A pass that was cut off ends before the end of everything. */
-  const passes = createLane()
+  const passes = createLane({ most: 8 })
   let spent = { since: clock.now(), characters: 0 }
 
   /** I2. Whether so much may be sent now. */

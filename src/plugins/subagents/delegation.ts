@@ -17,7 +17,7 @@ import { type Supervised, supervise } from '../../kernel/supervise.js'
 import type { TaskInput } from '../../machines/subagents/task.machine.js'
 import { createDelivery } from './delivery.js'
 import { ancestors, below, refuseTooMany } from './family.js'
-import { createLedger, isOpen, isWorking, type Ledger, type Task } from './ledger.js'
+import { createLedger, isOpen, isWorking, type Ledger, openOf, type Task } from './ledger.js'
 import { type Resumer, resumedBy } from './resumed.js'
 import { submitPrompts, taskLogic } from './task.actor.js'
 
@@ -86,7 +86,7 @@ export function createDelegation(host: DelegationHost): Delegation {
     host,
     ledger,
     delivery,
-    stopBelow: async (taskId) => void (await stop(delegated, ledger.openOf(taskId))),
+    stopBelow: async (taskId) => void (await stop(delegated, openOf(ledger, taskId))),
     onCleared: (taskId, prompts) => void cleared.set(taskId, prompts),
   })
   const actors = supervise<TaskLogic>({
@@ -133,7 +133,7 @@ export function createDelegation(host: DelegationHost): Delegation {
     gone(sessionId) {
       const theirs = [ledger.get(sessionId), ...ledger.of(sessionId)].filter((task) => task !== undefined)
       if (theirs.length === 0) return
-      ledger.commit('process', (tx) => theirs.forEach(({ id }) => ledger.delete(tx, id)))
+      host.rows.commit('process', (tx) => theirs.forEach(({ id }) => ledger.delete(tx, id)))
       for (const { id } of theirs) actors.send(id, { type: 'session.gone' })
     },
     async end() {
@@ -160,7 +160,7 @@ function begin(delegated: Delegated, task: Task, from: TaskInput['from']): void 
 /** All that go on are held before the first does. */
 function recover(delegated: Delegated): void {
   const { host, ledger } = delegated
-  const { sessions, effects } = host
+  const { sessions, effects, rows } = host
   const left = ledger.open().filter((task) => {
     const isWhole = sessions.get(task.id) !== undefined && sessions.get(task.parentId) !== undefined
     if (isWhole && !task.isForeground) {
@@ -168,7 +168,7 @@ function recover(delegated: Delegated): void {
       return true
     }
     if (isWhole) sessions.clearQueue(task.id, 'all') // I3
-    ledger.commit('process', (tx) => {
+    rows.commit('process', (tx) => {
       if (isWhole) ledger.put(tx, { ...task, status: 'stopped', prompts: [], updated: effects.clock.now() })
       else ledger.delete(tx, task.id)
     })
@@ -231,7 +231,7 @@ async function resume(delegated: Delegated, { id }: Task, text: string, by: Resu
   const known = actors.get(id)
   if (known === undefined || !isActive(known)) begin(delegated, next, 'queued')
   else if (known.getSnapshot().hasTag('owing')) {
-    ledger.commit('process', (tx) => ledger.put(tx, { ...next, status: 'queued' }))
+    host.rows.commit('process', (tx) => ledger.put(tx, { ...next, status: 'queued' }))
     known.send({ type: 'resume.requested' })
   } else if (isWorking(task)) await submitPrompts({ host, ledger }, id)
   return next

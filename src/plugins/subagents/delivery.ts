@@ -7,7 +7,7 @@
 import { cut } from '../../kernel/cut.js'
 import type { NativeHost } from '../../ports/plugin.js'
 import { LIMITS } from '../../protocol/limits.js'
-import { isWorking, type Ledger, type Task } from './ledger.js'
+import { isWorking, type Ledger, openOf, type Task } from './ledger.js'
 
 const { result: RESULT, told: TOLD } = LIMITS.subagents
 
@@ -29,7 +29,7 @@ export function createDelivery({ sessions, effects }: Pick<NativeHost, 'sessions
   const waiters = new Set<Waiter>()
 
   function flush(parentId: string): void {
-    const siblings = ledger.openOf(parentId).filter(({ isForeground }) => !isForeground)
+    const siblings = openOf(ledger, parentId).filter(({ isForeground }) => !isForeground)
     if (siblings.length === 0 || siblings.some(isWorking)) return // I2
     const theirs = [...waiters].filter((waiter) => waiter.parentId === parentId)
     try {

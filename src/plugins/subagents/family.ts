@@ -2,7 +2,7 @@
 import type { NativeHost } from '../../ports/plugin.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
-import type { Ledger, Task } from './ledger.js'
+import { type Ledger, openOf, type Task } from './ledger.js'
 
 const { depth: DEPTH, tasks: TASKS, familyTasks: FAMILY } = LIMITS.subagents
 const MOST_LEVELS = 16
@@ -32,7 +32,7 @@ export function refuseTooMany({ host, ledger }: Family, parentId: string, starti
   const levels = above.filter((id) => ledger.get(id) !== undefined).length
   const refuse = (message: string) => new SvcError('quota.exceeded', message)
   if (levels >= DEPTH) throw refuse(`Tasks go ${DEPTH} levels deep, and this is the last: do the work here.`)
-  if (ledger.openOf(parentId).length + starting >= TASKS)
+  if (openOf(ledger, parentId).length + starting >= TASKS)
     throw refuse(`A session has at most ${TASKS} tasks at a time. Wait until some have ended.`)
   const root = above.at(-1)
   const family = ledger.open().filter((task) => ancestors(host, task.parentId).at(-1) === root).length

@@ -1,87 +1,50 @@
-/**
- * What is known durably of tasks: a row for each, by the session it is carried out in.
- *
- * I1 Memory follows the rows: it changes after a commit and never without one.
- * I2 Tasks that have not ended are listed apart, so that a start looks at those alone.
- */
-import type { PluginRows, RowsChange } from '../../ports/doors.js'
-import type { UserModel } from '../../protocol/message/message.js'
+/** What is known durably of tasks: a row for each, by the session that delegated it. Those that have not ended are in memory. */
+import * as z from 'zod'
+import { type Collection, collection } from '../../kernel/collection.js'
+import type { PluginRows } from '../../ports/doors.js'
+import { UserModel } from '../../protocol/message/message.js'
 import type { SubagentTask } from '../../protocol/session/subagent.js'
 
-/** A prompt that is to be admitted under its id. */
-interface TaskPrompt {
-  readonly messageId: string
-  readonly text: string
-}
+const Report = z.object({ ok: z.boolean(), text: z.string() })
 
-/** What came of it and was not told yet. */
-interface Report {
-  readonly ok: boolean
-  readonly text: string
-}
-
-export interface Task {
+const Task = z.object({
   /** The session it is carried out in. */
-  readonly id: string
-  readonly parentId: string
-  readonly agent: string
-  readonly description: string
+  id: z.string(),
+  parentId: z.string(),
+  agent: z.string(),
+  description: z.string(),
   /** `stopped` and the two before it have ended. */
-  readonly status: 'queued' | 'running' | 'reporting' | 'delivered' | 'failed' | 'stopped'
-  readonly prompts: readonly TaskPrompt[]
-  readonly model?: UserModel
+  status: z.enum(['queued', 'running', 'reporting', 'delivered', 'failed', 'stopped']),
+  /** To be admitted, each under its id. */
+  prompts: z.array(z.object({ messageId: z.string(), text: z.string() })),
+  model: UserModel.optional(),
   /** Its caller waits for it in a tool call, and it ends with that. */
-  readonly isForeground: boolean
-  readonly unattended: boolean
-  readonly reports: readonly Report[]
+  isForeground: z.boolean(),
+  unattended: z.boolean(),
+  /** What came of it and was not told yet. */
+  reports: z.array(Report),
   /** The latest. */
-  readonly report?: Report
-  readonly created: number
-  readonly updated: number
-}
+  report: Report.optional(),
+  created: z.number(),
+  updated: z.number(),
+})
+export type Task = Readonly<z.infer<typeof Task>>
 
-export interface Ledger {
-  get(id: string): Task | undefined
-  /** That have not ended. */
-  open(): readonly Task[]
-  /** Every task a session has delegated, oldest first. */
-  of(parentId: string): readonly Task[]
-  /** Tasks of a session that have not ended. */
-  openOf(parentId: string): readonly Task[]
-  put(tx: RowsChange, task: Task): void
-  delete(tx: RowsChange, id: string): void
-  readonly commit: PluginRows['commit']
-}
+/** Groups are the sessions that have delegated. */
+export type Ledger = Collection<Task>
 
 export function createLedger(rows: PluginRows): Ledger {
-  const open = new Map<string, Task>()
-  for (const { id } of rows.list('open')) {
-    const row = rows.get('task', id)
-    if (row !== undefined) open.set(id, row.data as Task) // our own row
-  }
-  return {
-    commit: rows.commit,
-    get: (id) => open.get(id) ?? (rows.get('task', id)?.data as Task | undefined),
-    open: () => [...open.values()],
-    of: (parentId) => rows.list('task', { group: parentId }).map(({ data }) => data as Task),
-    openOf: (parentId) => [...open.values()].filter((task) => task.parentId === parentId),
-    put(tx, task) {
-      const { id, parentId, created } = task
-      tx.put('task', { id, group: parentId, sort: created, data: task })
-      if (isOpen(task)) {
-        if (!open.has(id)) tx.put('open', { id, group: parentId, sort: created, data: null })
-        tx.after(() => void open.set(id, task)) // I1
-      } else {
-        tx.delete('open', id)
-        tx.after(() => void open.delete(id))
-      }
-    },
-    delete(tx, id) {
-      tx.delete('task', id)
-      tx.delete('open', id)
-      tx.after(() => void open.delete(id))
-    },
-  }
+  return collection<Task>(rows, {
+    kind: 'task',
+    parse: (data) => Task.parse(data),
+    row: ({ id, parentId, created }) => ({ id, group: parentId, sort: created }),
+    open: { kind: 'open', is: isOpen },
+  })
+}
+
+/** Tasks of a session that have not ended. */
+export function openOf(ledger: Ledger, parentId: string): readonly Task[] {
+  return ledger.open().filter((task) => task.parentId === parentId)
 }
 
 export function isOpen({ status }: Task): boolean {

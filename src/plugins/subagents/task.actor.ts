@@ -6,7 +6,7 @@ import { type Delivery, told } from './delivery.js'
 import { isOpen, type Ledger, type Task } from './ledger.js'
 
 export interface TaskDeps {
-  readonly host: Pick<NativeHost, 'sessions' | 'effects'>
+  readonly host: Pick<NativeHost, 'sessions' | 'effects' | 'rows'>
   readonly ledger: Ledger
   readonly delivery: Delivery
   /** Stops what the session of the task has delegated itself. */
@@ -38,7 +38,7 @@ export function taskLogic(deps: TaskDeps) {
 
 /** Admits every prompt that waits for the task; each has an id of its own, so that none is admitted twice. */
 export async function submitPrompts(
-  { host: { sessions, effects }, ledger }: Pick<TaskDeps, 'host' | 'ledger'>,
+  { host: { sessions, effects, rows }, ledger }: Pick<TaskDeps, 'host' | 'ledger'>,
   taskId: string,
 ): Promise<void> {
   for (let task = mustGet(ledger, taskId); ; task = mustGet(ledger, taskId)) {
@@ -55,13 +55,16 @@ export async function submitPrompts(
     const now = mustGet(ledger, taskId)
     if (!isOpen(now)) return
     const prompts = now.prompts.filter(({ messageId }) => messageId !== prompt?.messageId)
-    ledger.commit('process', (tx) => ledger.put(tx, { ...now, status: 'running', prompts, updated: effects.clock.now() }))
+    rows.commit('process', (tx) => ledger.put(tx, { ...now, status: 'running', prompts, updated: effects.clock.now() }))
     if (prompts.length === 0) return
   }
 }
 
 /** I3 of the machine: in one turn with the look whether more has come. */
-function record({ host: { sessions, effects }, ledger }: TaskDeps, { taskId, outcome }: TaskRef & { outcome: TaskOutcome }): Recorded {
+function record(
+  { host: { sessions, effects, rows }, ledger }: TaskDeps,
+  { taskId, outcome }: TaskRef & { outcome: TaskOutcome },
+): Recorded {
   const task = mustGet(ledger, taskId)
   if (!isOpen(task)) return 'told'
   if (task.prompts.length > 0 && outcome.ok) return 'busy'
@@ -70,7 +73,7 @@ function record({ host: { sessions, effects }, ledger }: TaskDeps, { taskId, out
   const { isForeground, parentId, reports } = task
   const status = isForeground ? (outcome.ok ? 'delivered' : 'failed') : 'reporting'
   const usage = sessions.usage(taskId)
-  ledger.commit('process', (tx) => {
+  rows.commit('process', (tx) => {
     ledger.put(tx, {
       ...task,
       status,
@@ -101,7 +104,7 @@ function failureText({ error, text }: Extract<TaskOutcome, { ok: false }>): stri
 /** What was told to it meanwhile is removed as well. */
 async function end(deps: TaskDeps, taskId: string): Promise<void> {
   const { host, ledger, delivery } = deps
-  const { sessions, effects } = host
+  const { sessions, effects, rows } = host
   let cleared = 0
   for (let round = 0; round < ROUNDS && sessions.get(taskId) !== undefined; round++) {
     cleared += sessions.clearQueue(taskId, 'all')
@@ -113,7 +116,7 @@ async function end(deps: TaskDeps, taskId: string): Promise<void> {
   deps.onCleared(taskId, cleared)
   const task = ledger.get(taskId)
   if (task === undefined || !isOpen(task)) return
-  ledger.commit('process', (tx) => ledger.put(tx, { ...task, status: 'stopped', prompts: [], reports: [], updated: effects.clock.now() }))
+  rows.commit('process', (tx) => ledger.put(tx, { ...task, status: 'stopped', prompts: [], reports: [], updated: effects.clock.now() }))
   delivery.flush(task.parentId)
 }
 

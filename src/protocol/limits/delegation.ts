@@ -1,3 +1,4 @@
+import { SOON } from './retries.js'
 import { DAY, KiB, MiB, MINUTE, SECOND } from './units.js'
 
 /** Limits of delegated work, goals, notes and commands in the background. Sizes in characters unless their name says bytes, times in ms. */
@@ -16,7 +17,7 @@ export const delegationLimits = {
     prompt: 200_000,
     listed: 200,
     /** How soon what could not be recorded is tried again. */
-    retry: 1 * SECOND,
+    retry: SOON,
   },
   memory: {
     /** Notes on one project, and bytes of each. */
@@ -48,7 +49,7 @@ export const delegationLimits = {
     knownCalls: 256,
     /** Goals that are pursued at a time. */
     pursued: 1000,
-    retry: 1 * SECOND,
+    retry: SOON,
   },
   jobs: {
     /** Of one session, that have not ended. */
@@ -69,6 +70,6 @@ export const delegationLimits = {
     /** Of a session, that have ended and are remembered. */
     remembered: 20,
     /** How soon what could not be recorded is tried again. */
-    retry: 1 * SECOND,
+    retry: SOON,
   },
 } as const

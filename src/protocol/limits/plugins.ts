@@ -1,3 +1,4 @@
+import { LATER, SOON } from './retries.js'
 import { DAY, KiB, MiB, MINUTE, SECOND } from './units.js'
 
 /** Limits of plugins and their sandboxes. Sizes in bytes, times in ms. */
@@ -48,10 +49,11 @@ export const pluginsLimits = {
     drain: 60 * SECOND,
     /** The same for one that was switched off. */
     offDrain: 10 * SECOND,
-    restarts: 3,
+    /** An instance that ended by itself; its failures are forgotten after the window. */
+    restart: { first: 250, factor: 2, tries: 3 },
     restartWindow: 60 * SECOND,
-    restartDelay: 250,
-    recheck: 1 * SECOND,
+    installRetry: LATER,
+    recheck: SOON,
     /** How long changes of plugin directories are gathered, and how long what they said is believed though no change was told. */
     lookDebounce: 50,
     relook: 30 * SECOND,

@@ -1,3 +1,4 @@
+import { LATER } from './retries.js'
 import { KiB, MiB, MINUTE, SECOND } from './units.js'
 
 /** Limits of connections to models. Sizes in bytes, times in ms. */
@@ -16,12 +17,14 @@ export const providersLimits = {
     discoverBytes: 1 * MiB,
     discoverModels: 512,
     discoverCache: 60 * SECOND,
+    /** An endpoint that failed is asked again. */
+    discoverRetry: { first: 5 * SECOND },
   },
   catalog: {
     /** How long an answer of the source is taken as it is. */
     window: 5 * MINUTE,
     /** After a failure the source is asked again. */
-    retry: 1 * MINUTE,
+    retry: LATER,
     request: 10 * SECOND,
     /** A listing waits so long for the first answer; a run does not wait. */
     patience: 3 * SECOND,

@@ -54,7 +54,7 @@ export const repositoriesLimits = {
     toolWait: 3 * SECOND,
     shutdown: 250,
     /** A server that broke is started again no sooner; one that nobody asks is ended. */
-    retry: 2 * SECOND,
+    retry: { first: 2 * SECOND },
     idle: 15 * MINUTE,
     /** Servers that run at once; the one used longest ago ends. */
     clients: 16,

@@ -1,3 +1,4 @@
+import { LATER } from './retries.js'
 import { KiB, MiB, MINUTE, SECOND } from './units.js'
 
 /** Limits of the search in what was said. Sizes in characters, times in ms. */
@@ -44,7 +45,7 @@ export const searchLimits = {
     /** How long a search waits for what was said just before it. */
     patience: 1 * SECOND,
     /** How soon a failed step is tried again. */
-    retry: 1 * MINUTE,
+    retry: LATER,
   },
   embeddings: {
     /** Texts of one request, and of each what is sent. */
@@ -62,7 +63,7 @@ export const searchLimits = {
     remembered: 100,
     /** Bytes of an answer. */
     answer: 8 * MiB,
-    retry: 1 * MINUTE,
+    retry: LATER,
     /** Messages that are looked at by meaning, and the cosine distance beyond which nothing is meant. */
     nearest: 200,
     farthest: 0.75,

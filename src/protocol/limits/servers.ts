@@ -46,10 +46,9 @@ export const serversLimits = {
     /** So often in `changesWindow`; what it says beyond that is looked at when the window is over. */
     changes: 20,
     changesWindow: 1 * MINUTE,
-    /** A connection that was lost is made anew when it is used next; after so many in `strikeWindow` it rests. */
-    strikes: 3,
+    /** A connection that was lost is made anew when it is used next; after so many in `strikeWindow` it rests so long. */
+    retry: { first: 30 * SECOND, tries: 3 },
     strikeWindow: 1 * MINUTE,
-    rest: 30 * SECOND,
     /** Fields that are asked for at once, and characters of what is asked. */
     questions: 20,
     /** Questions that it may have for the person in one call. */

@@ -20,13 +20,13 @@ export const sessionsLimits = {
     /** Messages of a history that was read, which are worked on in one turn of the event loop. */
     sliceMessages: 500,
     permissionRules: 1000,
-    faultRetry: 250,
-    faultRetryMax: 15 * SECOND,
+    /** After a fault of ours: when its session looks again. */
+    fault: { first: 250, factor: 2, most: 15 * SECOND },
   },
   /**
    * States of files for undo: `inlineBytes` of one state and `partBytes` of all states of a call stand in its part, larger ones are kept
    * beside, each up to `stateBytes` and together up to `storedBytes`; of a command up to `partFiles` changes, found outside of a repository
-   * among `treeFiles` files. `lateCompare`: time to compare after an aborted command. `faults`: attempts to take a failed restore back.
+   * among `treeFiles` files. `lateCompare`: time to compare after an aborted command. `retry`: attempts to take a failed restore back.
    */
   undo: {
     inlineBytes: 128 * KiB,
@@ -35,7 +35,7 @@ export const sessionsLimits = {
     storedBytes: 2048 * MiB,
     files: 10_000,
     atOnce: 8,
-    faults: 4,
+    retry: { first: 250, tries: 4 },
     treeFiles: 1000,
     partFiles: 1500,
     compare: 30 * SECOND,
@@ -65,9 +65,8 @@ export const sessionsLimits = {
     settlesSoon: 100,
     permissionRounds: 4,
     approvals: 2000,
-    retries: 3,
-    retryInitial: 2 * SECOND,
-    retryMax: 30 * SECOND,
+    /** When a failed step is tried again, unless the provider says when; that is followed so far. */
+    retry: { first: 2 * SECOND, factor: 2, most: 30 * SECOND, tries: 3 },
     retryLongest: 60 * SECOND,
     toolInputInterval: 45,
     doomLoop: 3,

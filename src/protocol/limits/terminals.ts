@@ -16,6 +16,8 @@ export const terminalsLimits = {
     /** Input that a program has not read: beyond it a client is read no further, and beyond the bound it is cut off. */
     inputBytes: 64 * KiB,
     inputBacklog: 8 * MiB,
+    /** How long input waits that the system does not take now. */
+    inputRetry: { first: 2, factor: 2, most: 50 },
     ticketAge: 30 * SECOND,
     /** Bytes of randomness in a ticket, and tickets that may wait to be used. */
     ticketBytes: 24,

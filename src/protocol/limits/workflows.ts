@@ -1,3 +1,4 @@
+import { SOON } from './retries.js'
 import { GiB, KiB, MiB, MINUTE, SECOND } from './units.js'
 
 /** Limits of workflows. Sizes in bytes, times in ms. */
@@ -19,7 +20,7 @@ export const workflowsLimits = {
     debounce: 150,
     lease: 5 * MINUTE,
     /** How long a claim that failed waits for its next attempt. */
-    claimRetry: 1 * SECOND,
+    claimRetry: SOON,
     filesPerRoot: 4096,
     folders: 512,
     depth: 16,
@@ -45,7 +46,7 @@ export const workflowsLimits = {
     runsKept: 1000,
     /** Contents of a workflow that stay accepted in its workspace. */
     acceptedContents: 100,
-    /** How soon what could not be told, or is only missing its directory, is looked at again; longer each time, until `relook`. */
-    recheck: 250,
+    /** How soon what could not be told, or is only missing its directory, is looked at again. */
+    recheck: { first: 250, factor: 2, most: 60 * SECOND },
   },
 } as const

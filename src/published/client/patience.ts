@@ -1,11 +1,11 @@
 /** Waiting for a server that is away for a while: it restarts, or the network is gone. */
+import { delayOf, type RetryPolicy } from '../../protocol/retry.js'
 import { SvcClientError } from './error.js'
 import { type Platform, pause } from './platform.js'
 
 /** How often in a row it may be away, unless the caller says otherwise. */
 export const ATTEMPTS = 12
-const FIRST_DELAY = 250
-const LONGEST_DELAY = 10_000
+const AWHILE: RetryPolicy = { first: 250, factor: 2, most: 10_000, jitter: 0.5 }
 
 const AWAY: ReadonlySet<string> = new Set(['client.unreachable', 'server.starting', 'lifecycle.closed'])
 
@@ -17,7 +17,11 @@ export function isAway(error: unknown): boolean {
 
 /** Waits before the next try; `failures` counts those in a row. */
 export function waitAfter(failures: number, platform: Platform, signal: AbortSignal | undefined): Promise<void> {
-  return pause(platform, backOff(failures, FIRST_DELAY, LONGEST_DELAY, platform), signal)
+  return pause(
+    platform,
+    delayOf(AWHILE, failures, () => platform.random()),
+    signal,
+  )
 }
 
 /** Runs what may be repeated until the server is there; answers how many tries it took, too. */
@@ -33,9 +37,4 @@ export async function patiently<T>(
       await waitAfter(tries, platform, signal)
     }
   }
-}
-
-/** How long to wait before the try after `failures` of them: doubling from `first` up to `longest`, then between half and all of that, ms. */
-export function backOff(failures: number, first: number, longest: number, { random }: Pick<Platform, 'random'>): number {
-  return Math.min(longest, first * 2 ** (failures - 1)) * (0.5 + random() / 2)
 }

@@ -6,13 +6,13 @@
  *    may not be read.
  * I3 An abort rejects with the reason of the signal; everything else that fails is a `SvcClientError`.
  */
+import { delayOf, type RetryPolicy } from '../../protocol/retry.js'
 import type { ClientOptions } from './client-types.js'
 import { refusal, SvcClientError, unlisted, unreachable } from './error.js'
-import { backOff } from './patience.js'
 import { type Platform, pause } from './platform.js'
 
 const TRIES = 3
-const FIRST_DELAY = 200
+const RETRY: RetryPolicy = { first: 200, factor: 2, jitter: 0.5 }
 
 export interface Outgoing {
   readonly method: string
@@ -86,7 +86,11 @@ export function createTransport(options: Pick<ClientOptions, 'baseUrl' | 'token'
         } catch (error) {
           const lost = error instanceof SvcClientError && error.code === 'client.unreachable'
           if (!lost || tried >= tries) throw error
-          await pause(platform, backOff(tried, FIRST_DELAY, Number.POSITIVE_INFINITY, platform), request.signal)
+          await pause(
+            platform,
+            delayOf(RETRY, tried, () => platform.random()),
+            request.signal,
+          )
         }
       }
     },

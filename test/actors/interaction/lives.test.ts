@@ -65,7 +65,7 @@ describe('a request is an actor that', () => {
     expect(life()).toEqual([[`${WAITS}unattended`, `${WAITS}expiring`, `${WAITS}delayed`]])
     expect(pending()).toEqual([requestId])
     disk.refuses = false
-    await service.effects.clock.advanceAsync(LIMITS.sessions.faultRetryMax)
+    await service.effects.clock.advanceAsync(LIMITS.sessions.fault.most)
     await service.idle(id)
     expect(life()).toEqual([[`${WAITS}unattended`, `${WAITS}expiring`, `${WAITS}delayed`, `${WAITS}expiring`, 'expired', '(done)']])
     expect(pending()).toEqual([])
@@ -91,7 +91,7 @@ describe('a request is an actor that', () => {
     expect(life()).toEqual([[`${WAITS}attended`, 'asked.withdrawing', 'asked.abandoned']])
     expect(pending()).toEqual([requestId])
     disk.refuses = false
-    await service.effects.clock.advanceAsync(LIMITS.sessions.faultRetryMax)
+    await service.effects.clock.advanceAsync(LIMITS.sessions.fault.most)
     await service.idle(id)
     expect(life()[0]?.slice(-3)).toEqual(['asked.abandoned', 'withdrawn', '(done)'])
     expect(pending()).toEqual([])

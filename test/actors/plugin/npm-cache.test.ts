@@ -144,7 +144,7 @@ describe('installing', () => {
     expect(await cache.resolve('n')).toEqual({ unavailable: outcome?.reason })
     expect(readdirSync(root).filter((name) => name.includes('installing'))).toEqual([])
     expect(processes.calls).toHaveLength(1)
-    effects.clock.advance(LIMITS.plugins.restartWindow)
+    effects.clock.advance(LIMITS.plugins.installRetry.first)
     expect(await cache.resolve('n')).toEqual({ unavailable: 'installing npm package n' })
     await settled(2)
     expect(processes.calls).toHaveLength(2)

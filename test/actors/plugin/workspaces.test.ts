@@ -118,7 +118,7 @@ it('looks again after a look that failed, and hears changes told meanwhile and l
   })
   await workspaces.use(directory)
   expect(looks).toBe(1)
-  await effects.clock.advanceAsync(LIMITS.plugins.recheck + 50)
+  await effects.clock.advanceAsync(LIMITS.plugins.recheck.first + 50)
   await expect.poll(() => looks).toBe(2)
   tell()
   await effects.clock.advanceAsync(50)

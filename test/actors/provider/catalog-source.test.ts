@@ -151,7 +151,7 @@ describe('a source of the catalog that is', () => {
     await source.renew(false)
     expect([...(await source.known()).keys()]).toContain('openai')
     state.answer = answering(document('good'))
-    effects.clock.advance(LIMITS.catalog.retry)
+    effects.clock.advance(LIMITS.catalog.retry.first)
     await source.renew(false)
     expect(await models()).toEqual(['good'])
     state.answer = answer

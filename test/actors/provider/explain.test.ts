@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
 import { ProviderError } from '../../../src/ports/provider-adapter.js'
 import { explained } from '../../../src/actors/provider/explain.js'
-import { mayRetry, RETRY_POLICY, retryDelay } from '../../../src/machines/session/retry.js'
+import { mayRetry, retryDelay } from '../../../src/machines/session/retry.js'
+import { LIMITS } from '../../../src/protocol/limits.js'
 
 const REACHED = { wireId: 'gpt-5', baseURL: 'http://me:secret@127.0.0.1:8000/v1?key=k', auth: 'required', env: ['OPENAI_API_KEY'] } as const
 const explain = (message: string, reached: object = {}, cause?: unknown) => {
@@ -45,9 +46,9 @@ it('where nobody listens one more try is made, and no more', () => {
   )
   expect(message).toContain('; nothing listens there).')
   const failure = { code: 'provider.failed', message, retryable, retries, retryAfterMs }
-  expect(retryDelay(RETRY_POLICY, failure, 0)).toBe(1000)
-  expect([0, 1].map((attempt) => mayRetry(RETRY_POLICY, failure, attempt, 0))).toEqual([true, false])
-  expect([2, 3].map((attempt) => mayRetry(RETRY_POLICY, { ...failure, retries: undefined }, attempt, 0))).toEqual([true, false])
+  expect(retryDelay(LIMITS.run.retry, failure, 0)).toBe(1000)
+  expect([0, 1].map((attempt) => mayRetry(LIMITS.run.retry, failure, attempt, 0))).toEqual([true, false])
+  expect([2, 3].map((attempt) => mayRetry(LIMITS.run.retry, { ...failure, retries: undefined }, attempt, 0))).toEqual([true, false])
 })
 
 it('what is no failure of a provider stays as it is', () => {

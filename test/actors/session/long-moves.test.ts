@@ -145,7 +145,7 @@ describe('a long history', () => {
     const end = service.runtime.sessions[way](id, { messageId: first })
       .catch(() => undefined)
       .finally(() => (isOver = true))
-    while (!isOver) await service.effects.clock.advanceAsync(LIMITS.sessions.faultRetry)
+    while (!isOver) await service.effects.clock.advanceAsync(LIMITS.undo.retry.first)
     await end
     return { ...made, commits }
   }

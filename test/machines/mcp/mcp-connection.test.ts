@@ -27,7 +27,7 @@ const explored = explore(
     { type: 'xstate.after.strikeWindow.mcp-connection.connected' },
     { type: 'xstate.after.rest.mcp-connection.failed.resting' },
   ],
-  { key: ({ context: { strikes, reason } }) => [Math.min(strikes, LIMITS.mcp.strikes), reason !== undefined] },
+  { key: ({ context: { strikes, reason } }) => [Math.min(strikes, LIMITS.mcp.retry.tries), reason !== undefined] },
 )
 
 describe('the machine of a connection to an MCP server', () => {
@@ -44,6 +44,6 @@ describe('the machine of a connection to an MCP server', () => {
 
   it('rests after the last strike, and may be tried at once before it', () => {
     const failed = explored.snapshots.filter((snapshot) => snapshot.matches({ failed: 'ripe' }))
-    expect(new Set(failed.map(({ context }) => Math.min(context.strikes, LIMITS.mcp.strikes)))).toEqual(new Set([1, 2, 3]))
+    expect(new Set(failed.map(({ context }) => Math.min(context.strikes, LIMITS.mcp.retry.tries)))).toEqual(new Set([1, 2, 3]))
   })
 })

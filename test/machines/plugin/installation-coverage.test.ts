@@ -9,7 +9,7 @@ const explored = explore(installationMachine, { spec: 'left-pad' }, [
   { type: 'stop.requested' },
   { type: 'xstate.done.actor.install', ...end },
   { type: 'xstate.error.actor.install', ...end },
-  { type: 'xstate.after.restartWindow.installation.failed' },
+  { type: 'xstate.after.installRetry.installation.failed' },
 ])
 
 describe('the installation of a package', () => {

@@ -99,7 +99,7 @@ it.each([
   const end = () => send({ type: 'generation.unavailable', number, reason: 'it exited' })
   send({ type: 'wanted' }, { type: 'assessed', assessment: found('a') })
   start()
-  for (let tries = 0; tries < LIMITS.plugins.restarts; tries++) {
+  for (let tries = 0; tries < LIMITS.plugins.restart.tries; tries++) {
     end()
     clock.increment(10_000)
     start()

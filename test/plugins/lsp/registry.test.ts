@@ -49,7 +49,7 @@ describe('a server behind a socket', () => {
     expect(await lsp.call('hover', { ...AT, file: 'a.it' })).toEqual([])
     const again = lsp.call('diagnostics', { file: 'a.it' })
     await expect.poll(async () => (await rowsOf(lsp))[0]?.detected.message).toBe('its connection was closed')
-    lsp.clock.advance(LIMITS.lsp.retry)
+    lsp.clock.advance(LIMITS.lsp.retry.first)
     expect(await again).toMatchObject([{ message: 'bad in version 0' }])
     expect(server.sockets).toHaveLength(2)
   })

@@ -130,7 +130,7 @@ describe('diagnostics', () => {
     const again = messages(lsp)
     await expect.poll(async () => (await statusOf(lsp))?.detected.message).toMatch('its program has ended with code 3')
     await expect.poll(() => lsp.alive()).toBe(0)
-    lsp.clock.advance(LIMITS.lsp.retry)
+    lsp.clock.advance(LIMITS.lsp.retry.first)
     expect(await again).toEqual(['bad in version 0'])
     expect([(await statusOf(lsp))?.status, lsp.alive()]).toEqual(['connected', 1])
   })

@@ -110,7 +110,7 @@ it('goes by words alone while the service fails, says so, and is asked again lat
   expect(users(await search(service, 'automobile'))).toEqual(['the automobile is red'])
   expect(users(await search(service, 'vehicle'))).toEqual([])
   isDown = false
-  await effects.clock.advanceAsync(LIMITS.embeddings.retry)
+  await effects.clock.advanceAsync(LIMITS.embeddings.retry.first)
   await ready(service)
   expect(users(await search(service, 'vehicle'))).toEqual(['the automobile is red'])
 })

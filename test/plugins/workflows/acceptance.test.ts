@@ -105,7 +105,7 @@ describe('a file of a checkout', () => {
     ])
     expect(flows.updates()).toEqual([])
     rmSync(lock)
-    await flows.pass(LIMITS.workflows.recheck)
+    await flows.pass(LIMITS.workflows.recheck.first)
     expect(flows.updates()).toEqual([{ id: 'two', active: true }])
   })
 

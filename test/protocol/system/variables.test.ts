@@ -86,5 +86,5 @@ test('what is told is what does not count', () => {
     expect(retryPolicyOf({ SVC_AGENT_PROVIDER_MAX_RETRIES: value })).toEqual(retryPolicyOf({}))
     expect(compactionOverrides({ SVC_AGENT_OUTPUT_TOKEN_MAX: value })).toEqual(compactionOverrides({}))
   }
-  expect(retryPolicyOf({ SVC_AGENT_PROVIDER_MAX_RETRIES: '7' })).toMatchObject({ retries: 7 })
+  expect(retryPolicyOf({ SVC_AGENT_PROVIDER_MAX_RETRIES: '7' })).toMatchObject({ tries: 7 })
 })

@@ -3,7 +3,7 @@
  *
  * I1 Nothing is fetched unless an entry asks for a package that is not there; nobody waits for an installation.
  * I2 One installation per spec, one at a time in all, each bounded by `installTimeout`; after a failure the next attempt
- *    is made when the package is asked for again, `restartWindow` later at the earliest.
+ *    is made when the package is asked for again, `installRetry` later at the earliest.
  * I3 A slot appears whole: npm works in a directory beside it, which is then renamed.
  * I4 No script of a package runs during installation.
  */
@@ -40,7 +40,7 @@ export interface NpmCacheDeps {
 export function createNpmCache({ effects, onInstalled, onFailed }: NpmCacheDeps): NpmCache {
   const { files, log, paths } = effects
   const root = join(paths.cache, 'plugin-cache')
-  const lane = createLane() // I2
+  const lane = createLane({ most: LIMITS.plugins.copiesWaiting }) // I2
 
   const installed = async (spec: NpmSpec) => {
     const slot = join(root, slotName(spec, effects.sha256))

@@ -5,6 +5,7 @@
 import { parseForeign } from '../../../protocol/text/foreign-json.js'
 import { timeLimit } from '../../../kernel/patience.js'
 import { LIMITS } from '../../../protocol/limits.js'
+import { delayOf } from '../../../protocol/retry.js'
 import { createLru } from '../../../kernel/lru.js'
 import type { Effects } from '../../../ports/effects.js'
 import { isRecord } from '../../../protocol/text/json.js'
@@ -30,8 +31,6 @@ interface Listing {
 }
 
 const REMEMBERED_ENDPOINTS = 64
-/** An endpoint that failed is asked again after this time. */
-const RETRY_AFTER = 5_000
 const LONGEST_ID = 256
 
 export function createDiscovery({ clock, fetch, log }: Pick<Effects, 'clock' | 'fetch' | 'log'>): Discovery {
@@ -50,7 +49,7 @@ export function createDiscovery({ clock, fetch, log }: Pick<Effects, 'clock' | '
       listing.ids = await fetchIds(target, fetch, limit.signal)
       listing.until = clock.monotonic() + LIMITS.provider.discoverCache
     } catch (error) {
-      listing.until = clock.monotonic() + RETRY_AFTER
+      listing.until = clock.monotonic() + delayOf(LIMITS.provider.discoverRetry)
       log.debug('models of a provider were not discovered', { providerId: target.providerId, reason: String(error) })
     } finally {
       limit.clear()

@@ -11,6 +11,7 @@ import { createPause, createSlices } from '../../../kernel/pause.js'
 import { CATALOG_BOUNDS, foreignExcess } from '../../../protocol/text/foreign-json.js'
 import { membersOf } from '../../../protocol/text/json-members.js'
 import { LIMITS } from '../../../protocol/limits.js'
+import { delayOf } from '../../../protocol/retry.js'
 import { timeLimit, waitAtMost } from '../../../kernel/patience.js'
 import { wishOf } from '../../../protocol/system/variables.js'
 import type { Effects } from '../../../ports/effects.js'
@@ -100,7 +101,7 @@ export function createCatalogSource(effects: SourceDeps): CatalogSource {
       until = clock.monotonic() + LIMITS.catalog.window
       void keep(body)
     } catch (error) {
-      until = clock.monotonic() + LIMITS.catalog.retry
+      until = clock.monotonic() + delayOf(LIMITS.catalog.retry)
       log.info('the catalog of models was not renewed; what was known before serves', { host: hostOf(address), reason: reasonOf(error) })
     } finally {
       limit.clear()

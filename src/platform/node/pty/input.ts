@@ -4,6 +4,8 @@
  * I1 Small pieces that wait are gathered: what waits is written in pages, however many came.
  * I2 One turn of the event loop writes `IN_TURN` bytes at most.
  */
+import { LIMITS } from '../../../protocol/limits.js'
+import { delayOf } from '../../../protocol/retry.js'
 
 export interface Input {
   add(bytes: Uint8Array): void
@@ -23,9 +25,6 @@ interface Piece {
 
 const PIECE = 4096
 const IN_TURN = 64 * 1024
-/** How long input waits that the system does not take now, at first and at most. */
-const RETRY_FIRST = 2
-const RETRY_MOST = 50
 
 /** `write` answers how many bytes it took, or throws when that is none for now. */
 export function createInput(write: (bytes: Uint8Array) => number): Input {
@@ -33,7 +32,8 @@ export function createInput(write: (bytes: Uint8Array) => number): Input {
   let waiting = 0
   let over = false
   let timer: NodeJS.Timeout | undefined
-  let pause = RETRY_FIRST
+  /** Times in a row that the system took nothing. */
+  let refused = 0
   let waiters: (() => void)[] = []
 
   function settle(): void {
@@ -77,11 +77,11 @@ export function createInput(write: (bytes: Uint8Array) => number): Input {
         size = write(piece.bytes.subarray(piece.from, Math.min(piece.to, piece.from + room)))
       } catch (error) {
         if (!isBusy(error)) return end() // the terminal is gone; its end is told elsewhere
-        timer = setTimeout(flush, pause)
-        pause = Math.min(2 * pause, RETRY_MOST)
+        refused += 1
+        timer = setTimeout(flush, delayOf(LIMITS.terminals.inputRetry, refused))
         return
       }
-      pause = RETRY_FIRST
+      refused = 0
       waiting -= size
       room -= size
       piece.from += size

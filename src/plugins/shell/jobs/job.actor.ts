@@ -34,7 +34,7 @@ export interface Live {
 }
 
 export interface JobDeps {
-  readonly host: Pick<NativeHost, 'effects' | 'sessions' | 'outputs'>
+  readonly host: Pick<NativeHost, 'effects' | 'sessions' | 'outputs' | 'rows'>
   readonly ledger: Ledger
   readonly turns: Turns
   /** Of a job that has not been reported. */
@@ -60,7 +60,7 @@ export function jobLogic(deps: JobDeps) {
 }
 
 /** A command that had to wait is looked at again. */
-async function prepare({ ledger, live }: JobDeps, jobId: string, signal: AbortSignal): Promise<void> {
+async function prepare({ host, ledger, live }: JobDeps, jobId: string, signal: AbortSignal): Promise<void> {
   const mine = live(jobId)
   try {
     await mine.ready?.check()
@@ -70,7 +70,7 @@ async function prepare({ ledger, live }: JobDeps, jobId: string, signal: AbortSi
   }
   signal.throwIfAborted()
   const job = mustGet(ledger, jobId)
-  ledger.commit('process', (tx) => ledger.put(tx, { ...job, status: 'running' }))
+  host.rows.commit('process', (tx) => ledger.put(tx, { ...job, status: 'running' }))
 }
 
 async function run(
@@ -119,7 +119,7 @@ async function run(
  * known of it. What cannot be noted is noted later, or at its end.
  */
 export function keep(
-  { host, ledger }: Pick<JobDeps, 'ledger'> & { readonly host: Pick<NativeHost, 'effects'> },
+  { host, ledger }: Pick<JobDeps, 'ledger'> & { readonly host: Pick<NativeHost, 'effects' | 'rows'> },
   jobId: string,
   live: Live,
 ): void {
@@ -130,7 +130,7 @@ export function keep(
     const whole = joinStreams(stdout.text(), stderr.text())
     const output = toldPart(whole)
     const outputTruncated = stdout.isCut || stderr.isCut || output !== whole
-    ledger.commit('process', (tx) => ledger.put(tx, { ...job, output, outputTruncated, ...(pid !== undefined && { pid }) }))
+    host.rows.commit('process', (tx) => ledger.put(tx, { ...job, output, outputTruncated, ...(pid !== undefined && { pid }) }))
   } catch (error) {
     host.effects.log.warn('what a command in the background has printed could not be noted', { jobId, cause: String(error) })
   }
@@ -182,7 +182,7 @@ async function report(
     })
     tx.emit('session.background_tasks.updated', sessions.backgroundTasks(sessionId, jobId))
   }
-  if (isSilent) ledger.commit('process', along)
+  if (isSilent) host.rows.commit('process', along)
   else sessions.tell(sessionId, { text: noticeOf(job), unattended: job.unattended }, along)
   release()
 }

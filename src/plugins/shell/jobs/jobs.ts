@@ -14,7 +14,7 @@ import { createTurns } from '../../../kernel/turns.js'
 import type { ReadyCommand } from '../run/commands.js'
 import { joinStreams } from '../run/joined-output.js'
 import { jobLogic, keep, type Live } from './job.actor.js'
-import { createLedger, isOpen, type Job } from './ledger.js'
+import { createLedger, forgetOld, isOpen, type Job } from './ledger.js'
 import { createRing } from './ring.js'
 
 const { perSession: PER_SESSION, atOnce, waiting } = LIMITS.jobs
@@ -96,7 +96,7 @@ export function createJobs(host: Pick<NativeHost, 'effects' | 'sessions' | 'rows
   /** I2 */
   function recover(): void {
     for (const job of ledger.open()) {
-      if (sessions.get(job.sessionId) === undefined) ledger.commit('process', (tx) => ledger.delete(tx, job.id))
+      if (sessions.get(job.sessionId) === undefined) host.rows.commit('process', (tx) => ledger.delete(tx, job.id))
       else
         begin(
           job,
@@ -142,8 +142,8 @@ export function createJobs(host: Pick<NativeHost, 'effects' | 'sessions' | 'rows
       const job: Job = { ...about, id, sessionId, cwd, shell, unattended, status: 'queued', startedAt }
       const release = sessions.begin(sessionId, { kind: 'job', id, startedAt, end: () => endOne(id) }) // I1
       try {
-        ledger.commit('process', (tx) => {
-          ledger.forget(tx, sessionId)
+        host.rows.commit('process', (tx) => {
+          forgetOld(ledger, tx, sessionId)
           ledger.put(tx, job)
           tx.emit('session.background_tasks.updated', sessions.backgroundTasks(sessionId))
         })
@@ -155,7 +155,7 @@ export function createJobs(host: Pick<NativeHost, 'effects' | 'sessions' | 'rows
       return job
     },
     areFull: () => turns.isFull,
-    of: ledger.of,
+    of: (sessionId) => ledger.of(sessionId),
     find(sessionId, jobId) {
       const job = ledger.get(jobId)
       return job?.sessionId === sessionId ? job : undefined
@@ -177,7 +177,7 @@ export function createJobs(host: Pick<NativeHost, 'effects' | 'sessions' | 'rows
         for (const job of theirs.filter(isOpen)) send(job.id, { type: 'stop.requested', isSilent: true })
         return
       }
-      ledger.commit('process', (tx) => theirs.forEach(({ id }) => ledger.delete(tx, id)))
+      host.rows.commit('process', (tx) => theirs.forEach(({ id }) => ledger.delete(tx, id)))
       for (const { id } of theirs) send(id, { type: 'session.gone' })
     },
     async end() {

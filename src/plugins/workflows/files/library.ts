@@ -13,6 +13,7 @@ import { type Alarm, createAlarm } from '../../../kernel/alarm.js'
 import { ask, leave, lookedAnew } from '../../../kernel/looked.js'
 import { reached } from '../../../kernel/reached.js'
 import { LIMITS } from '../../../protocol/limits.js'
+import { delayOf } from '../../../protocol/retry.js'
 import type { Effects } from '../../../ports/effects.js'
 import { changedIds } from './catalog.js'
 import { type Context, type PlaceOptions, type Root, rootsOf } from './places.js'
@@ -232,7 +233,7 @@ async function lookNow({ deps, budget, shelves }: Shelves, key: string): Promise
     await lookWithin({ ...deps, budget }, shelf, dirty)
   } catch (error) {
     deps.effects.log.warn('workflow files could not be looked at', { directory: shelf.root.path, cause: String(error) })
-    shelf.watch.later(LIMITS.workflows.claimRetry) // I3
+    shelf.watch.later(delayOf(LIMITS.workflows.claimRetry)) // I3
   }
 }
 

@@ -4,6 +4,7 @@
  * I1 Writes happen one after the other, and the revision is compared in the same turn of them as the file is written.
  * I2 A file is written where the workspace really is: a link on the way that leads elsewhere is refused, not followed.
  */
+import { createLane } from '../../../kernel/lane.js'
 import { isWithin } from '../../../protocol/caller.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
@@ -36,14 +37,10 @@ const MANAGED_ID = /^[a-z0-9][a-z0-9._-]{0,127}$/
 
 export function createManaged(effects: ManagedEffects): Managed {
   const { files, sha256 } = effects
-  let turn: Promise<unknown> = Promise.resolve()
-
-  /** I1. */
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = turn.then(work, work)
-    turn = result.catch(() => undefined)
-    return result
-  }
+  const writes = createLane({
+    most: LIMITS.management.waiting,
+    full: () => new SvcError('quota.exceeded', 'Too many writes wait for their turn.'),
+  }) // I1
 
   async function read(context: Context, id: string): Promise<ManagedFile> {
     const { path } = await managedPath(effects, context, id)
@@ -55,7 +52,7 @@ export function createManaged(effects: ManagedEffects): Managed {
   return {
     read,
     write: (context, definition, check) =>
-      inTurn(async () => {
+      writes.run(async () => {
         const { folder, path } = await managedPath(effects, context, definition.id)
         if (!context.isInstallation && !isWithin(context.directory, folder)) throw misplaced(folder) // I2
         check(await read(context, definition.id))
@@ -69,7 +66,7 @@ export function createManaged(effects: ManagedEffects): Managed {
         return sha256(text)
       }),
     remove: (context, id, check) =>
-      inTurn(async () => {
+      writes.run(async () => {
         const file = await read(context, id)
         check(file)
         await files.remove(file.path)

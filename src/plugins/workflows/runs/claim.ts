@@ -5,6 +5,7 @@
  *    run exists. I2 An occurrence that the overlap rule drops is dropped for good.
  */
 import { LIMITS } from '../../../protocol/limits.js'
+import { delayOf } from '../../../protocol/retry.js'
 import type { WorkflowConcurrencyPolicy, WorkflowDefinition, WorkflowRun, WorkflowRunTrigger } from '../../../protocol/workflow/workflow.js'
 import type { Activation, Ledger, Tx } from './ledger.js'
 
@@ -78,7 +79,7 @@ export function claimRetry(
   return ledger.commit('power', (tx): Claim => {
     const room = roomFor(ledger, waiting.activationId, definition)
     if (room === undefined) {
-      ledger.renewLease(tx, { ...waiting, nextAttemptAt: at.now + LIMITS.workflows.claimRetry })
+      ledger.renewLease(tx, { ...waiting, nextAttemptAt: at.now + delayOf(LIMITS.workflows.claimRetry) })
       return { type: 'overlap' }
     }
     const run: WorkflowRun = { ...waiting, status: 'queued', nextAttemptAt: null, ...leaseOf(at) }

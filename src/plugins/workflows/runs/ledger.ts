@@ -1,24 +1,29 @@
 /**
  * What is known durably of workflows: activations, runs, claimed occurrences, accepted contents, tracked workspaces.
  *
- * I1 Memory follows the rows: it changes after a commit and never without one.
+ * I1 Activations, and runs that are queued, running or waiting for a retry, are in memory, which follows the rows.
  * I2 An occurrence has one claim row for ever; the row and its run are one commit (threat-model §6.3.1).
- * I3 Open runs (queued, running, waiting for a retry) are listed apart, so that a start looks at those alone.
  */
+import * as z from 'zod'
+import { collection } from '../../../kernel/collection.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import type { WorkflowProjection, WorkflowRun } from '../../../protocol/workflow/workflow.js'
+import { WorkflowProjection, WorkflowRun } from '../../../protocol/workflow/workflow.js'
 import type { PluginRows, RowsChange } from '../../../ports/doors.js'
 
 /** An activation: what clients see, and what only the plugin needs. */
-export interface Activation {
-  readonly projection: WorkflowProjection
+const Activation = z.object({
+  projection: WorkflowProjection,
   /** Occurrences of the schedule before this are none: it was another schedule then. */
-  readonly notBefore: number
+  notBefore: z.number(),
   /** The file was deleted or broken when it was looked at last; whatever comes in its place is a change. */
-  readonly isLost: boolean
+  isLost: z.boolean(),
   /** Runs so far. */
-  readonly runs: number
-}
+  runs: z.number(),
+})
+export type Activation = Readonly<z.infer<typeof Activation>>
+
+/** A policy may put an attempt off beyond any whole number that is exact. */
+const Run = WorkflowRun.extend({ nextAttemptAt: z.number().nullish() })
 
 export type Tx = RowsChange
 
@@ -27,19 +32,19 @@ type Known = 'accepted' | 'saved'
 
 export interface Ledger {
   activation(id: string): Activation | undefined
-  activations(): IterableIterator<Activation>
+  activations(): readonly Activation[]
   /** Keeps it without telling anybody. */
   noteActivation(tx: Tx, activation: Activation): void
   /** Keeps it and tells of it; with `error` it is told as lost (http-contract, workflow.updated). */
   putActivation(tx: Tx, activation: Activation, error?: string): void
   run(id: string): WorkflowRun | undefined
   /** Newest occurrence first. */
-  runs(activationId: string, limit: number): WorkflowRun[]
+  runs(activationId: string, limit: number): readonly WorkflowRun[]
   /** Runs that are queued, running or waiting for a retry. */
-  open(activationId?: string): WorkflowRun[]
+  open(activationId?: string): readonly WorkflowRun[]
   isClaimed(activationId: string, scheduledAt: number): boolean
-  /** Adds the run and its claim, and forgets an old run beyond `runs` of them; false when the occurrence is taken. */
-  insertRun(tx: Tx, run: WorkflowRun, runs: number): boolean
+  /** Adds the run and its claim, and forgets an old run where that makes `count` of them too many; false when the occurrence is taken. */
+  insertRun(tx: Tx, run: WorkflowRun, count: number): boolean
   /** Keeps it and tells of it. */
   putRun(tx: Tx, run: WorkflowRun): void
   /** Keeps it without telling anybody. */
@@ -60,75 +65,57 @@ const OLDEST = 8
 
 /** `shown` is a projection as events carry it. */
 export function createLedger(rows: PluginRows, shown: (projection: WorkflowProjection) => WorkflowProjection): Ledger {
-  const activations = new Map<string, Activation>()
-  for (const { data } of rows.list('activation')) {
-    const activation = data as Activation // our own row
-    activations.set(activation.projection.activationId, activation)
-  }
+  const activations = collection<Activation>(rows, {
+    kind: 'activation',
+    parse: (data) => Activation.parse(data),
+    row: ({ projection: { activationId, workspaceRoot, updated } }) => ({ id: activationId, group: workspaceRoot, sort: updated }),
+  })
+  const runs = collection<WorkflowRun>(rows, {
+    kind: 'run',
+    parse: (data) => Run.parse(data),
+    row: ({ id, activationId, scheduledAt }) => ({ id, group: activationId, sort: scheduledAt }),
+    open: { kind: 'open', is: isOpen, sort: ({ created }) => created },
+  })
   const noted = new Map(rows.list('acceptance').map(({ id, data }) => [id, knownOf(data)]))
-  const open = new Map<string, WorkflowRun>()
-  for (const { id } of rows.list('open')) {
-    const run = rows.get('run', id)
-    if (run !== undefined) open.set(id, run.data as WorkflowRun)
-  }
-
-  function keepRun(tx: Tx, run: WorkflowRun): void {
-    const { id, activationId, scheduledAt } = run
-    tx.put('run', { id, group: activationId, sort: scheduledAt, data: run })
-    if (isOpen(run)) {
-      if (!open.has(id)) tx.put('open', { id, group: activationId, sort: run.created, data: null })
-      tx.after(() => void open.set(id, run))
-    } else {
-      tx.delete('open', id)
-      tx.after(() => void open.delete(id))
-    }
-  }
-
-  function keepActivation(tx: Tx, activation: Activation): void {
-    const { activationId, workspaceRoot, updated } = activation.projection
-    tx.put('activation', { id: activationId, group: workspaceRoot, sort: updated, data: activation })
-    tx.after(() => void activations.set(activationId, activation)) // I1
-  }
 
   /** One old run makes room for each new one; claims below the newest are not needed, because the schedule only goes on. */
-  function makeRoom(tx: Tx, activationId: string, runs: number): void {
-    if (runs <= LIMITS.workflows.runsKept) return
-    const oldest = rows.list('run', { group: activationId, limit: OLDEST })
-    const over = oldest.find(({ data }) => !isOpen(data as WorkflowRun))
+  function makeRoom(tx: Tx, activationId: string, count: number): void {
+    if (count <= LIMITS.workflows.runsKept) return
+    const over = runs.of(activationId, { limit: OLDEST }).find((run) => !isOpen(run))
     if (over === undefined) return
-    tx.delete('run', over.id)
-    tx.delete('claim', claimId(activationId, over.sort))
+    runs.delete(tx, over.id)
+    tx.delete('claim', claimId(activationId, over.scheduledAt))
   }
 
   return {
     commit: rows.commit,
-    activation: (id) => activations.get(id),
-    activations: () => activations.values(),
-    noteActivation: keepActivation,
+    activation: activations.get,
+    activations: activations.all,
+    noteActivation: activations.put,
     putActivation(tx, activation, error) {
-      keepActivation(tx, activation)
+      activations.put(tx, activation)
       const { activationId, workflowId, active } = activation.projection
       const about = error === undefined ? { workflow: shown(activation.projection) } : { workflowID: workflowId, active, error }
       tx.emit('workflow.updated', { aggregateID: activationId, ...about })
     },
-    run: (id) => rows.get('run', id)?.data as WorkflowRun | undefined,
-    runs: (activationId, limit) => rows.list('run', { group: activationId, order: 'desc', limit }).map(({ data }) => data as WorkflowRun),
-    open: (activationId) => [...open.values()].filter((run) => activationId === undefined || run.activationId === activationId),
+    run: runs.get,
+    runs: (activationId, limit) => runs.of(activationId, { order: 'desc', limit }),
+    open: (activationId) => runs.open().filter((run) => activationId === undefined || run.activationId === activationId),
     isClaimed: (activationId, scheduledAt) => rows.get('claim', claimId(activationId, scheduledAt)) !== undefined,
-    insertRun(tx, run, runs) {
+    insertRun(tx, run, count) {
       const { id, activationId, scheduledAt } = run
       const claim = { id: claimId(activationId, scheduledAt), group: activationId, sort: scheduledAt, data: { run: id } }
       if (!tx.insert('claim', claim)) return false // I2
-      keepRun(tx, run)
-      makeRoom(tx, activationId, runs)
+      runs.put(tx, run)
+      makeRoom(tx, activationId, count)
       tx.emit('workflow.run.updated', { aggregateID: activationId, run })
       return true
     },
     putRun(tx, run) {
-      keepRun(tx, run)
+      runs.put(tx, run)
       tx.emit('workflow.run.updated', { aggregateID: run.activationId, run })
     },
-    renewLease: keepRun,
+    renewLease: runs.put,
     known: (activationId, hash) => noted.get(acceptanceId(activationId, hash)),
     note(tx, activationId, { hash, known, now }) {
       const id = acceptanceId(activationId, hash)

@@ -1,4 +1,5 @@
 /** Which runs are repeated by themselves, and when (subsystems a.11). */
+import { delayOf } from '../../../protocol/retry.js'
 import type { WorkflowDefinition, WorkflowRetryPolicy, WorkflowRun } from '../../../protocol/workflow/workflow.js'
 import type { Ledger, Tx } from './ledger.js'
 
@@ -46,8 +47,8 @@ export function freeSlot(ledger: Ledger, { activationId, scheduledAt }: Pick<Wor
 
 /** Milliseconds before an attempt; `attempt` is 2 for the first repetition. */
 function retryDelay({ backoff, initialDelayMs, maxDelayMs }: WorkflowRetryPolicy, attempt: number): number {
-  const delay = backoff === 'fixed' ? initialDelayMs : initialDelayMs * 2 ** Math.min(attempt - 2, 40)
-  return maxDelayMs > 0 ? Math.min(delay, maxDelayMs) : delay
+  const policy = { first: initialDelayMs, factor: backoff === 'fixed' ? 1 : 2, ...(maxDelayMs > 0 && { most: maxDelayMs }) }
+  return delayOf(policy, attempt - 1)
 }
 
 function isRetryable({ retryableErrors }: WorkflowRetryPolicy, error: string): boolean {

@@ -12,6 +12,7 @@
 import { type ActorRefFrom, createActor, fromPromise } from 'xstate'
 import { activationMachine, type ClaimAnswer, type ClaimInput, type FileReport } from '../../../machines/workflows/activation.machine.js'
 import { LIMITS } from '../../../protocol/limits.js'
+import { delayOf } from '../../../protocol/retry.js'
 import type { Effects } from '../../../ports/effects.js'
 import type { NativeHost } from '../../../ports/plugin.js'
 import { expectedAt, type Identity, storedInput, type Zoned } from './activation-record.js'
@@ -234,7 +235,7 @@ function rest(roster: Roster, actor: Awake, isExpecting: boolean): void {
 function giveUp(roster: Roster, actor: Awake): void {
   forget(roster, actor)
   actor.ref.stop()
-  roster.agenda.put(actor.identity.activationId, roster.deps.effects.clock.now() + LIMITS.workflows.claimRetry)
+  roster.agenda.put(actor.identity.activationId, roster.deps.effects.clock.now() + delayOf(LIMITS.workflows.claimRetry))
 }
 
 /** Never throws. */

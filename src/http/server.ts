@@ -138,27 +138,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const admission = createAdmission(runtime)
   const parts = { admission, streams, audit, calls, interims: createInterims(clock) }
   const bind = createBinder(app, parts)
-  systemRoutes(bind, runtime)
-  catalogRoutes(bind, runtime)
-  connectionRoutes(bind, runtime)
-  signInRoutes(bind, runtime)
-  configRoutes(bind, runtime)
-  sessionRoutes(bind, runtime, admission)
-  messageRoutes(bind, runtime)
-  interactionRoutes(bind, runtime)
-  eventRoutes(bind, runtime)
-  inspectorRoutes(bind, runtime, options.inspectorPage)
-  pluginRoutes(bind, runtime)
-  managementRoutes(bind, runtime)
-  workflowRoutes(bind, runtime)
-  terminalRoutes(bind, runtime)
-  vcsRoutesOf(bind, runtime, admission)
-  lspRoutesOf(bind, runtime, admission)
-  formatterRoutesOf(bind, runtime)
-  searchRoutesOf(bind, runtime)
-  mcpRoutesOf(bind, runtime)
-  delegationRoutes(bind, runtime)
-  exportRoutes(bind, runtime, admission)
+  bindRoutes(bind, options, admission)
   app.register(async (scope) => importRoutes(scope, createBinder(scope, parts), runtime, admission))
   app.register(async (scope) => artifactRoutes(scope, createBinder(scope, parts), runtime, admission))
   app.register(async (scope) => {
@@ -198,6 +178,35 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       return bridges.size
     },
   }
+}
+
+/** Every route but those of bodies and sockets. */
+function bindRoutes(
+  bind: ReturnType<typeof createBinder>,
+  { runtime, inspectorPage }: HttpServerOptions,
+  admission: ReturnType<typeof createAdmission>,
+): void {
+  systemRoutes(bind, runtime)
+  catalogRoutes(bind, runtime)
+  connectionRoutes(bind, runtime)
+  signInRoutes(bind, runtime)
+  configRoutes(bind, runtime)
+  sessionRoutes(bind, runtime, admission)
+  messageRoutes(bind, runtime)
+  interactionRoutes(bind, runtime)
+  eventRoutes(bind, runtime)
+  inspectorRoutes(bind, runtime, inspectorPage)
+  pluginRoutes(bind, runtime)
+  managementRoutes(bind, runtime)
+  workflowRoutes(bind, runtime)
+  terminalRoutes(bind, runtime)
+  vcsRoutesOf(bind, runtime, admission)
+  lspRoutesOf(bind, runtime, admission)
+  formatterRoutesOf(bind, runtime)
+  searchRoutesOf(bind, runtime)
+  mcpRoutesOf(bind, runtime)
+  delegationRoutes(bind, runtime)
+  exportRoutes(bind, runtime, admission)
 }
 
 /** Contracts are validated by `bind.ts`. Naming factories keeps Fastify from loading its own, which costs 50 ms at start. */

@@ -75,6 +75,15 @@ interface Reference {
   readonly from: number
 }
 
+/** What refers to contents. */
+interface Known {
+  /** By the object that shows one. */
+  readonly references: WeakMap<object, Reference>
+  /** I4: what no part refers to yet. */
+  readonly coming: Set<string>
+  contentOf(id: string): string
+}
+
 /** An address that ends with a reference. */
 const LONGEST = 300
 const PREFIX = 'svc:content:'
@@ -98,23 +107,24 @@ export function createContents(connection: Connection): Contents {
       where messages.session_id = contents.session_id and instr(parts.json, contents.id) > 0) and not exists (
       select 1 from queue where queue.session_id = contents.session_id and instr(queue.request, contents.id) > 0)`)
 
-  const references = new WeakMap<object, Reference>()
-  /** I4: what no part refers to yet. */
-  const coming = new Set<string>()
-
-  const contentOf = (id: string) =>
-    pieces
-      .all(id)
-      .map(({ text }) => text)
-      .join('')
-  const filled = (text: string) => text.replaceAll(ADDRESS, (_mark, start: string, id: string) => start + contentOf(id))
+  const known: Known = {
+    references: new WeakMap(),
+    coming: new Set(),
+    contentOf: (id) =>
+      pieces
+        .all(id)
+        .map(({ text }) => text)
+        .join(''),
+  }
+  const { references, coming } = known
+  const filled = (text: string) => text.replaceAll(ADDRESS, (_mark, start: string, id: string) => start + known.contentOf(id))
 
   return {
     table: {
       find(sessionId, sha256) {
-        const known = find.get(sessionId, sha256)?.id
-        if (known !== undefined) coming.add(known)
-        return known
+        const found = find.get(sessionId, sha256)?.id
+        if (found !== undefined) coming.add(found)
+        return found
       },
       begin(id, sessionId, sha256) {
         begin.run(id, sessionId, sha256)
@@ -122,27 +132,27 @@ export function createContents(connection: Connection): Contents {
       },
       append: (id, position, text) => void append.run(id, position, text),
       finish(id, sessionId, sha256) {
-        const known = this.find(sessionId, sha256)
-        if (known === undefined) {
+        const found = this.find(sessionId, sha256)
+        if (found === undefined) {
           finish.run(id)
           return id
         }
         coming.delete(id)
         remove.run(id)
-        return known
+        return found
       },
       refer: (file, id, sessionId, length) => void references.set(file, { id, sessionId, from: file.url.length - length }),
       follow(copy, file) {
-        const known = references.get(file)
-        if (known !== undefined) references.set(copy, known)
+        const reference = references.get(file)
+        if (reference !== undefined) references.set(copy, reference)
       },
       release(files) {
         for (const file of files) coming.delete(references.get(file)?.id ?? '')
       },
       writtenPrompt: (sessionId, prompt) =>
         written(
-          prompt,
-          sessionId,
+          known,
+          { value: prompt, sessionId },
           prompt.parts.filter((part) => part.type === 'file'),
           (files) => {
             const next = files.values()
@@ -150,53 +160,54 @@ export function createContents(connection: Connection): Contents {
           },
         ),
     },
-    written: (part) => written(part, part.sessionId, filesOf(part), (files) => withFiles(part, files)),
+    written: (part) => written(known, { value: part, sessionId: part.sessionId }, filesOf(part), (files) => withFiles(part, files)),
     text: (json) => (json.includes(PREFIX) ? filled(json) : json),
     value<T>(json: string, seen = new Map<string, string>()): T {
       const value = valueOf<T>(json)
-      if (json.includes(PREFIX)) for (const part of partsOf(value)) for (const file of filesOf(part)) fill(file, part.sessionId, seen)
+      if (json.includes(PREFIX))
+        for (const part of partsOf(value)) for (const file of filesOf(part)) fill(known, file, part.sessionId, seen)
       return value
     },
     prompt(sessionId, json) {
       const value = valueOf<QueuedPrompt>(json)
       const seen = new Map<string, string>()
-      if (json.includes(PREFIX)) for (const part of value.parts) if (part.type === 'file') fill(part, sessionId, seen)
+      if (json.includes(PREFIX)) for (const part of value.parts) if (part.type === 'file') fill(known, part, sessionId, seen)
       return value
     },
     sweep(sessionId) {
       if (some.get(sessionId) !== undefined) sweep.run(sessionId, JSON.stringify([...coming]))
     },
   }
+}
 
-  function written(
-    value: unknown,
-    sessionId: string,
-    files: readonly ShownFile[],
-    rebuild: (files: readonly ShownFile[]) => unknown,
-  ): Written {
-    const contents = new Map<string, string>()
-    const cut = files.map((file) => {
-      const known = references.get(file)
-      if (known?.sessionId !== sessionId) return file // I3
-      coming.delete(known.id)
-      contents.set(known.id, file.url.slice(known.from))
-      return { ...file, url: `${file.url.slice(0, known.from)}${PREFIX}${known.id};` }
-    })
-    if (contents.size === 0) return { json: JSON.stringify(value) }
-    const json = JSON.stringify(rebuild(cut))
-    return { json, whole: () => json.replaceAll(ADDRESS, (_mark, start: string, id: string) => start + (contents.get(id) ?? '')) }
-  }
+function written(
+  { references, coming }: Known,
+  { value, sessionId }: { readonly value: unknown; readonly sessionId: string },
+  files: readonly ShownFile[],
+  rebuild: (files: readonly ShownFile[]) => unknown,
+): Written {
+  const contents = new Map<string, string>()
+  const cut = files.map((file) => {
+    const reference = references.get(file)
+    if (reference?.sessionId !== sessionId) return file // I3
+    coming.delete(reference.id)
+    contents.set(reference.id, file.url.slice(reference.from))
+    return { ...file, url: `${file.url.slice(0, reference.from)}${PREFIX}${reference.id};` }
+  })
+  if (contents.size === 0) return { json: JSON.stringify(value) }
+  const json = JSON.stringify(rebuild(cut))
+  return { json, whole: () => json.replaceAll(ADDRESS, (_mark, start: string, id: string) => start + (contents.get(id) ?? '')) }
+}
 
-  /** In place: the value was parsed just now. Contents that were `seen` are not read again. */
-  function fill(file: { url: string }, sessionId: string, seen: Map<string, string>): void {
-    const [mark, id] = file.url.startsWith('data:') && file.url.length < LONGEST ? (MARK.exec(file.url) ?? []) : []
-    if (mark === undefined || id === undefined) return
-    const from = file.url.length - mark.length
-    const content = seen.get(id) ?? contentOf(id)
-    seen.set(id, content)
-    file.url = file.url.slice(0, from) + content
-    references.set(file, { id, sessionId, from })
-  }
+/** In place: the value was parsed just now. Contents that were `seen` are not read again. */
+function fill({ references, contentOf }: Known, file: { url: string }, sessionId: string, seen: Map<string, string>): void {
+  const [mark, id] = file.url.startsWith('data:') && file.url.length < LONGEST ? (MARK.exec(file.url) ?? []) : []
+  if (mark === undefined || id === undefined) return
+  const from = file.url.length - mark.length
+  const content = seen.get(id) ?? contentOf(id)
+  seen.set(id, content)
+  file.url = file.url.slice(0, from) + content
+  references.set(file, { id, sessionId, from })
 }
 
 /** What a kill left in pieces (I2). */

@@ -44,114 +44,121 @@ const STOP = 'xstate.stop'
 /** Ids of actors and types of events are names; what is longer is cut. */
 const NAME = 300
 
+/** What is told with, and who lives. */
+interface Watch extends SightingDeps {
+  readonly live: Map<AnyActorRef, Seen>
+}
+
 export function createSightings(deps: SightingDeps): Sightings {
-  const { clock, ring, payloads, callOf } = deps
-  const live = new Map<AnyActorRef, Seen>()
-
-  function idOf(ref: AnyActorRef): string {
-    return live.get(ref)?.id ?? pathOf(ref).slice(0, NAME)
-  }
-
-  function record(make: (sequence: number) => InspectorRecord): void {
-    ring.append(make)
-    deps.onRecord()
-  }
-
-  function started(ref: AnyActorRef, root: RootActor, input: unknown): void {
-    const at = clock.now()
-    const seen = sighted(idOf(ref), ref.getSnapshot(), { startedAt: at, since: at })
-    live.set(ref, seen)
-    const actor = describeActor(ref, ref === root.ref ? root : undefined, seen, callOf)
-    const payload = payloads ? { payload: payloadOf(input, LIMITS.inspector.payload) } : {}
-    record((sequence) => ({ sequence, at, actorId: seen.id, type: 'start', ...payload, after: [...seen.state], actor }))
-  }
-
-  function stopped(ref: AnyActorRef, root: RootActor, end: 'done' | 'error' | 'stopped', event?: string): void {
-    const seen = live.get(ref)
-    if (seen === undefined) return
-    live.delete(ref)
-    const actor = { ...describeActor(ref, ref === root.ref ? root : undefined, seen, callOf), state: [...seen.state] }
-    const cause = event === undefined || event === STOP ? {} : { event }
-    record((sequence) => ({
-      sequence,
-      at: clock.now(),
-      actorId: seen.id,
-      type: 'stop',
-      ...cause,
-      ...outcome(deps, ref),
-      before: [...seen.state],
-      actor,
-      end,
-    }))
-  }
-
-  function arrived(ref: AnyActorRef, event: AnyEventObject, sourceId: string | undefined): void {
-    const seen = live.get(ref)
-    if (seen === undefined) return
-    record((sequence) => ({
-      sequence,
-      at: clock.now(),
-      actorId: seen.id,
-      type: 'event',
-      event: nameOf(event),
-      ...(sourceId !== undefined && { sourceId }),
-      shape: shapeOf(event, 'type'),
-      ...(payloads && { payload: payloadOf(event, LIMITS.inspector.payload) }),
-    }))
-    seen.waiting.push({ event, sequence: ring.sequence })
-  }
-
-  function moved(ref: AnyActorRef, event: AnyEventObject, snapshot: unknown): void {
-    const seen = live.get(ref)
-    if (seen === undefined) return
-    const cause = workedOff(seen, event)
-    const value = valueOf(snapshot)
-    if (seen.value === value) return
-    seen.value = value
-    const after = statesOf(snapshot)
-    if (isSame(seen.state, after)) return
-    const before = seen.state
-    const at = clock.now()
-    seen.state = after
-    seen.since = at
-    record((sequence) => ({
-      sequence,
-      at,
-      actorId: seen.id,
-      type: 'transition',
-      event: nameOf(event),
-      ...(cause !== undefined && { cause }),
-      before: [...before],
-      after: [...after],
-    }))
-  }
-
-  /** The last step of a root is told after its end. */
-  function tookLastStep({ ref }: RootActor): void {
-    const last = live.get(ref)?.waiting[0]
-    if (last !== undefined) moved(ref, last.event, ref.getSnapshot())
-  }
-
+  const watch: Watch = { ...deps, live: new Map() }
+  const { live } = watch
   return {
     seen: (ref) => live.get(ref),
-    idOf,
+    idOf: (ref) => idOf(watch, ref),
     found(root) {
       for (const ref of family(root.ref)) {
         const startedAt = ref === root.ref ? root.startedAt : undefined
-        live.set(ref, sighted(idOf(ref), ref.getSnapshot(), { startedAt, since: undefined }))
+        live.set(ref, sighted(idOf(watch, ref), ref.getSnapshot(), { startedAt, since: undefined }))
       }
     },
-    started,
-    stopped,
-    arrived,
-    moved,
+    started: (ref, root, input) => started(watch, ref, root, input),
+    stopped: (ref, root, end, event) => stopped(watch, ref, root, end, event),
+    arrived: (ref, event, sourceId) => arrived(watch, ref, event, sourceId),
+    moved: (ref, event, snapshot) => moved(watch, ref, event, snapshot),
     rootEnded(root, end) {
-      for (const ref of live.keys()) if (ref.system === root.ref.system && ref !== root.ref) stopped(ref, root, 'stopped')
-      tookLastStep(root)
-      stopped(root.ref, root, end)
+      for (const ref of live.keys()) if (ref.system === root.ref.system && ref !== root.ref) stopped(watch, ref, root, 'stopped')
+      tookLastStep(watch, root)
+      stopped(watch, root.ref, root, end)
     },
     forget: () => live.clear(),
   }
+}
+
+function idOf({ live }: Watch, ref: AnyActorRef): string {
+  return live.get(ref)?.id ?? pathOf(ref).slice(0, NAME)
+}
+
+function record(watch: Watch, make: (sequence: number) => InspectorRecord): void {
+  watch.ring.append(make)
+  watch.onRecord()
+}
+
+function started(watch: Watch, ref: AnyActorRef, root: RootActor, input: unknown): void {
+  const { clock, payloads, callOf, live } = watch
+  const at = clock.now()
+  const seen = sighted(idOf(watch, ref), ref.getSnapshot(), { startedAt: at, since: at })
+  live.set(ref, seen)
+  const actor = describeActor(ref, ref === root.ref ? root : undefined, seen, callOf)
+  const payload = payloads ? { payload: payloadOf(input, LIMITS.inspector.payload) } : {}
+  record(watch, (sequence) => ({ sequence, at, actorId: seen.id, type: 'start', ...payload, after: [...seen.state], actor }))
+}
+
+function stopped(watch: Watch, ref: AnyActorRef, root: RootActor, end: 'done' | 'error' | 'stopped', event?: string): void {
+  const { clock, callOf, live } = watch
+  const seen = live.get(ref)
+  if (seen === undefined) return
+  live.delete(ref)
+  const actor = { ...describeActor(ref, ref === root.ref ? root : undefined, seen, callOf), state: [...seen.state] }
+  const cause = event === undefined || event === STOP ? {} : { event }
+  record(watch, (sequence) => ({
+    sequence,
+    at: clock.now(),
+    actorId: seen.id,
+    type: 'stop',
+    ...cause,
+    ...outcome(watch, ref),
+    before: [...seen.state],
+    actor,
+    end,
+  }))
+}
+
+function arrived(watch: Watch, ref: AnyActorRef, event: AnyEventObject, sourceId: string | undefined): void {
+  const { clock, payloads, ring, live } = watch
+  const seen = live.get(ref)
+  if (seen === undefined) return
+  record(watch, (sequence) => ({
+    sequence,
+    at: clock.now(),
+    actorId: seen.id,
+    type: 'event',
+    event: nameOf(event),
+    ...(sourceId !== undefined && { sourceId }),
+    shape: shapeOf(event, 'type'),
+    ...(payloads && { payload: payloadOf(event, LIMITS.inspector.payload) }),
+  }))
+  seen.waiting.push({ event, sequence: ring.sequence })
+}
+
+function moved(watch: Watch, ref: AnyActorRef, event: AnyEventObject, snapshot: unknown): void {
+  const seen = watch.live.get(ref)
+  if (seen === undefined) return
+  const cause = workedOff(seen, event)
+  const value = valueOf(snapshot)
+  if (seen.value === value) return
+  seen.value = value
+  const after = statesOf(snapshot)
+  if (isSame(seen.state, after)) return
+  const before = seen.state
+  const at = watch.clock.now()
+  seen.state = after
+  seen.since = at
+  record(watch, (sequence) => ({
+    sequence,
+    at,
+    actorId: seen.id,
+    type: 'transition',
+    event: nameOf(event),
+    ...(cause !== undefined && { cause }),
+    before: [...before],
+    after: [...after],
+  }))
+}
+
+/** The last step of a root is told after its end. */
+function tookLastStep(watch: Watch, { ref }: RootActor): void {
+  const last = watch.live.get(ref)?.waiting[0]
+  if (last !== undefined) moved(watch, ref, last.event, ref.getSnapshot())
 }
 
 /** What came of a call. */

@@ -11,7 +11,7 @@ import { exportSessions } from './bundles/export.js'
 import { importSession } from './bundles/import.js'
 import { answerTo, namedCommand, submitCommand, submitShell } from './admission/commands.js'
 import { rootOf, sessionOrThrow, type Rows, type Work, type Sources } from './state/core.js'
-import { compactionEnd, createCompactions } from './compaction/compactions.js'
+import { compactionEnd, type Compactions, createCompactions } from './compaction/compactions.js'
 import { forkSession } from './history/fork.js'
 import { deleteMessage, deletePart, getMessage, messageList, messagePage, replacePart } from './history/history.js'
 import { createUndo } from './history/undo.js'
@@ -40,6 +40,14 @@ export interface SessionSystem {
   readonly supervisor: SessionSupervisor
 }
 
+/** What the facade asks. */
+interface Served {
+  readonly core: Rows & Work & Sources
+  readonly directories: SessionDirectories
+  readonly compactions: Compactions
+  readonly supervisor: SessionSupervisor
+}
+
 export function createSessions(
   core: Rows & Work & Sources,
   directories: SessionDirectories,
@@ -60,44 +68,15 @@ export function createSessions(
     ...(watching.inspect !== undefined && { inspect: watching.inspect }),
     ...(watching.actors !== undefined && { actors: watching.actors }),
   })
+  const served: Served = { core, directories, compactions, supervisor }
+  return { facade: { ...kept(served), ...said(served), ...told(served) }, supervisor }
+}
+
+/** Sessions as records: made, found, changed, shared and deleted. */
+function kept(served: Served) {
+  const { core, directories } = served
   const get = (id: string) => sessionOrThrow(core, id)
-
-  /** Ends the active run; answers within `ABORT_WAIT`, also while the end cannot be recorded. The queue first: no run takes of it in between. */
-  async function abort(id: string, queue: AbortQueue = 'go-on'): Promise<boolean> {
-    get(id)
-    const run = core.statuses.run(id)
-    const active = !core.statuses.isIdle(id)
-    stopQueue(core, id, queue)
-    supervisor.abort(id)
-    if (run !== undefined) await waitFor(() => core.statuses.runEnded(id, run.runId))
-    return active
-  }
-
-  async function waitFor(work: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
-    const limit = new AbortController()
-    await waitAtMost(
-      core.effects.clock,
-      work(limit.signal).catch(() => undefined),
-      ABORT_WAIT,
-    )
-    limit.abort()
-  }
-
-  /** Prompts that arrive meanwhile are removed as well; what still runs after some rounds is a conflict. */
-  async function quiesce(id: string): Promise<void> {
-    for (let round = 0; round < DELETE_ROUNDS; round++) {
-      const members = core.store.sessions.family(get(id).id)
-      for (const member of members) clearQueue(core, member, 'all')
-      await Promise.all(members.map((member) => abort(member)))
-      await waitFor((signal) => Promise.all(members.map((member) => core.statuses.idle(member, signal))))
-      if (core.store.sessions.family(get(id).id).every((member) => core.statuses.isIdle(member))) return
-    }
-    throw new SvcError('resource.conflict', 'The session is still running; try again when it is idle.', { sessionId: id })
-  }
-
-  const { revert, undo, redo, unrevert, undoTree } = createUndo(core)
-
-  const facade: Sessions = {
+  return {
     async create(caller, directory, request) {
       const session = await createSession(core, caller, directory, request)
       await core.journal.synced()
@@ -111,29 +90,17 @@ export function createSessions(
         if (!mayUseDirectory(caller, directory)) throw new SvcError('auth.directory_forbidden')
         return directory
       }),
-    async delete(caller, id) {
-      refuseFamilyControlled(core, caller, id)
-      await quiesce(id)
-      await Promise.all(core.store.sessions.family(id).map((member) => core.restores.settled(member)))
-      // Somebody may have claimed one of them meanwhile.
-      refuseFamilyControlled(core, caller, id)
-      for (const member of deleteFamily(core, id)) supervisor.end(member)
-      return true
-    },
+    delete: (caller, id) => deleteSession(served, caller, id),
     children(id) {
       get(id)
       const activities = familyActivities(core)
       const items = core.store.sessions.children(id).map((child) => ({ ...child, catalogActivity: activities(rootOf(core, child.id)) }))
       return { items, cursor: {} }
     },
-    status(caller) {
-      const visible = [...core.statuses.all()].filter(([id]) => core.owners.mayUse(caller, id))
-      return Object.fromEntries(visible)
-    },
-    runtime: (id) => core.executions.runtime(rootOf(core, get(id).id)),
-    todos: (id) => core.store.todos.get(get(id).id),
     pin: (id, pinned) => pinSession(core, id, pinned),
     fork: (id, request) => forkSession(core, id, request),
+    export: (caller, request) => exportSessions(core, caller, request),
+    import: (caller, chunks, admit) => importSession(core, caller, { chunks, admit }),
     directoryOptions: async (caller, id, { query = '', limit = DIRECTORY_OPTIONS }) =>
       directories.complete(caller, query, get(id).directory, limit),
     participants: (id) => core.store.sharing.participants(get(id).id),
@@ -141,23 +108,34 @@ export function createSessions(
     expectControl: (caller, id) => refuseControlled(core, caller, id),
     claimControl: (caller, id, request) => claimControl(core, caller, id, request),
     releaseControl: (caller, id, expectedRevision) => releaseControl(core, caller, id, expectedRevision),
+    owner(id) {
+      const session = core.store.sessions.get(id)
+      return session === undefined ? undefined : { tenantId: session.svcTenantId ?? LOCAL_TENANT, directory: session.directory }
+    },
+  } satisfies Partial<Sessions>
+}
+
+/** What a session is asked to do, what waits for it, and what is done to its run. */
+function said(served: Served) {
+  const { core, compactions, supervisor } = served
+  const get = (id: string) => sessionOrThrow(core, id)
+  const waking = (id: string) => () => supervisor.wake(id)
+  return {
     async submitPrompt(caller, id, request, mode) {
       refuseControlled(core, caller, id)
       const command = await namedCommand(core, get(id).id, request)
       const delivery = mode === 'prompt-async' || command !== undefined ? 'queue' : (request.delivery ?? 'steer')
-      await submitPrompt(core, caller, id, command ?? request, delivery, () => supervisor.wake(id))
+      await submitPrompt(core, caller, id, command ?? request, delivery, waking(id))
     },
     async runCommand(caller, id, request, signal) {
       refuseControlled(core, caller, id)
-      return answerTo(core, id, await submitCommand(core, caller, id, request, () => supervisor.wake(id)), signal)
+      return answerTo(core, id, await submitCommand(core, caller, id, request, waking(id)), signal)
     },
     async runShell(caller, id, request, signal) {
       refuseControlled(core, caller, id)
-      return answerTo(core, id, await submitShell(core, caller, id, request, () => supervisor.wake(id)), signal)
+      return answerTo(core, id, await submitShell(core, caller, id, request, waking(id)), signal)
     },
-    export: (caller, request) => exportSessions(core, caller, request),
-    import: (caller, chunks, admit) => importSession(core, caller, { chunks, admit }),
-    abort,
+    abort: (id, queue) => abort(served, id, queue),
     async compact(id, signal) {
       const runId = compactions.request(id)
       supervisor.wake(id)
@@ -168,25 +146,77 @@ export function createSessions(
       get(id)
       await core.statuses.idle(id, signal)
     },
-    undo,
-    redo,
-    revert,
-    unrevert,
-    undoTree,
+    queue: (id) => queueInfo(core, get(id).id),
+    clearQueue: (id) => clearQueue(core, get(id).id),
+    popQueue: (id, messageId) => popQueue(core, get(id).id, messageId),
+    releaseQueue: (caller, id, messageId) => releaseQueue(core, caller, { sessionId: id, messageId }, waking(id)),
+  } satisfies Partial<Sessions>
+}
+
+/** What was said and done in a session, taken back, and how it stands. */
+function told({ core }: Served) {
+  const get = (id: string) => sessionOrThrow(core, id)
+  return {
+    status(caller) {
+      const visible = [...core.statuses.all()].filter(([id]) => core.owners.mayUse(caller, id))
+      return Object.fromEntries(visible)
+    },
+    runtime: (id) => core.executions.runtime(rootOf(core, get(id).id)),
+    todos: (id) => core.store.todos.get(get(id).id),
+    ...createUndo(core),
     context: (id) => messageList(core, id),
     messages: (id, query) => messagePage(core, id, query),
     message: (id, messageId) => getMessage(core, get(id).id, messageId),
     deleteMessage: (id, messageId) => deleteMessage(core, get(id).id, messageId),
     updatePart: (id, messageId, partId, part) => replacePart(core, get(id).id, messageId, partId, part),
     deletePart: (id, messageId, partId) => deletePart(core, get(id).id, messageId, partId),
-    queue: (id) => queueInfo(core, get(id).id),
-    clearQueue: (id) => clearQueue(core, get(id).id),
-    popQueue: (id, messageId) => popQueue(core, get(id).id, messageId),
-    releaseQueue: (caller, id, messageId) => releaseQueue(core, caller, { sessionId: id, messageId }, () => supervisor.wake(id)),
-    owner(id) {
-      const session = core.store.sessions.get(id)
-      return session === undefined ? undefined : { tenantId: session.svcTenantId ?? LOCAL_TENANT, directory: session.directory }
-    },
+  } satisfies Partial<Sessions>
+}
+
+type Working = Pick<Served, 'core' | 'supervisor'>
+
+/** Ends the active run; answers within `ABORT_WAIT`, also while the end cannot be recorded. The queue first: no run takes of it in between. */
+async function abort({ core, supervisor }: Working, id: string, queue: AbortQueue = 'go-on'): Promise<boolean> {
+  sessionOrThrow(core, id)
+  const run = core.statuses.run(id)
+  const active = !core.statuses.isIdle(id)
+  stopQueue(core, id, queue)
+  supervisor.abort(id)
+  if (run !== undefined) await waitFor(core, () => core.statuses.runEnded(id, run.runId))
+  return active
+}
+
+async function waitFor({ effects }: Pick<Rows, 'effects'>, work: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
+  const limit = new AbortController()
+  await waitAtMost(
+    effects.clock,
+    work(limit.signal).catch(() => undefined),
+    ABORT_WAIT,
+  )
+  limit.abort()
+}
+
+async function deleteSession(working: Working, caller: Caller, id: string): Promise<true> {
+  const { core, supervisor } = working
+  refuseFamilyControlled(core, caller, id)
+  await quiesce(working, id)
+  await Promise.all(core.store.sessions.family(id).map((member) => core.restores.settled(member)))
+  // Somebody may have claimed one of them meanwhile.
+  refuseFamilyControlled(core, caller, id)
+  for (const member of deleteFamily(core, id)) supervisor.end(member)
+  return true
+}
+
+/** Prompts that arrive meanwhile are removed as well; what still runs after some rounds is a conflict. */
+async function quiesce(working: Working, id: string): Promise<void> {
+  const { core } = working
+  const family = () => core.store.sessions.family(sessionOrThrow(core, id).id)
+  for (let round = 0; round < DELETE_ROUNDS; round++) {
+    const members = family()
+    for (const member of members) clearQueue(core, member, 'all')
+    await Promise.all(members.map((member) => abort(working, member)))
+    await waitFor(core, (signal) => Promise.all(members.map((member) => core.statuses.idle(member, signal))))
+    if (family().every((member) => core.statuses.isIdle(member))) return
   }
-  return { facade, supervisor }
+  throw new SvcError('resource.conflict', 'The session is still running; try again when it is idle.', { sessionId: id })
 }

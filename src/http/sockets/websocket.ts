@@ -43,147 +43,162 @@ const TRY_LATER = 1013
 const STOPPING = 'The server is stopping.'
 const HEARTBEAT = Buffer.from('svc heartbeat')
 
+/** An open socket of a client, joined with its other side. */
 interface Live {
   readonly client: WebSocket
-  /** When the peer was last heard, and whether it was asked for a sign of life since. */
+  readonly peer: Peer
+  readonly clock: Pick<Clock, 'monotonic'>
+  /** When the client was last heard, and whether it was asked for a sign of life since. */
   heard: number
   asked: boolean
-  /** What is on its way to the peer, and since when it has taken nothing. */
+  /** What is on its way to the client, and since when it has taken nothing. */
   sending: number
   sendingSince: number | undefined
   /** The client is not read, because the other side is still busy with what it said. */
   isHeld: boolean
-  end(code: number, reason?: string): void
+  isOver: boolean
 }
 
 export function createBridges({ clock }: { readonly clock: Pick<Clock, 'monotonic' | 'setTimeout' | 'clearTimeout'> }): Bridges {
   const open = new Set<Live>()
-  const tending = createAlarm(clock, tend)
-
-  function tend(): void {
-    const now = clock.monotonic()
-    for (const live of open) {
-      const silence = live.isHeld ? 0 : now - live.heard
-      const stalled = live.sendingSince !== undefined && now - live.sendingSince >= LIMITS.sockets.writeStall
-      if (stalled || silence >= 2 * LIMITS.sockets.heartbeat) live.client.terminate()
-      else if (silence >= LIMITS.sockets.heartbeat && !live.asked) {
-        live.asked = true
-        if (live.client.readyState === live.client.OPEN) live.client.ping(HEARTBEAT)
-      }
-    }
+  const tending = createAlarm(clock, () => {
+    for (const live of open) tend(live)
     if (open.size > 0) tending.set(LIMITS.sockets.heartbeat / 3)
-  }
-
-  function hear(live: Live): void {
-    live.heard = clock.monotonic()
-    live.asked = false
-  }
-
-  function outletOf(live: Live): Outlet {
-    const { client } = live
-    const transmit = (kind: Saying, data: string | Uint8Array, sent: (error?: Error | null) => void): void => {
-      if (kind === 'ping') client.ping(data, false, sent)
-      else if (kind === 'pong') client.pong(data, false, sent)
-      else client.send(data, { binary: kind === 'binary' }, sent)
-    }
-    return {
-      get isOpen() {
-        return client.readyState === client.OPEN
-      },
-      send: (kind, data) =>
-        new Promise((resolve, reject) => {
-          live.sending++
-          live.sendingSince ??= clock.monotonic()
-          transmit(kind, data, (error) => {
-            live.sendingSince = --live.sending > 0 ? clock.monotonic() : undefined
-            if (error instanceof Error) reject(error)
-            else resolve()
-          })
-        }),
-    }
-  }
-
-  async function carry(live: Live, peer: Peer): Promise<void> {
-    try {
-      await peer.speak(outletOf(live))
-      live.end(NORMAL)
-    } catch (error) {
-      live.end(FAILED, messageOf(error))
-    }
-  }
-
-  function join(client: WebSocket, peer: Peer): void {
-    let over = false
-    const live: Live = {
-      client,
-      heard: clock.monotonic(),
-      asked: false,
-      sending: 0,
-      sendingSince: undefined,
-      isHeld: false,
-      end(code, reason = '') {
-        if (over) return
-        over = true
-        client.close(code, shortened(reason))
-        peer.close()
-      },
-    }
-
-    function refuse(error: unknown): void {
-      const tooBig = error instanceof SvcError && error.code === 'request.body_too_large'
-      live.end(tooBig ? TOO_BIG : TRY_LATER, messageOf(error))
-    }
-
-    function hold(taken: Promise<void>): void {
-      live.isHeld = true
-      client.pause()
-      const release = () => {
-        hear(live)
-        live.isHeld = false
-        client.resume()
-      }
-      taken.catch(refuse).finally(release)
-    }
-
-    function pass(say: () => Promise<void> | undefined | void): void {
-      hear(live)
-      if (over) return
-      try {
-        const taken = say()
-        if (taken !== undefined) hold(taken)
-      } catch (error) {
-        refuse(error)
-      }
-    }
-
-    client.on('message', (data, isBinary) => pass(() => peer.hear(isBinary ? 'binary' : 'text', bytesOf(data))))
-    client.on('ping', (data) => pass(() => peer.hear('ping', data)))
-    client.on('pong', (data) => {
-      if (data.equals(HEARTBEAT)) hear(live)
-      else pass(() => peer.hear('pong', data))
-    })
-    client.once('close', (code) => {
-      open.delete(live)
-      if (open.size === 0) tending.clear()
-      if (code !== LOST) pass(() => peer.hearEnd())
-      over = true
-      peer.close()
-    })
-    open.add(live)
-    if (!tending.isSet) tending.set(LIMITS.sockets.heartbeat / 3)
-    if (tending.isOver) live.end(GOING_AWAY, STOPPING)
-    else void carry(live, peer)
-  }
+  })
 
   return {
-    join,
+    join(client, peer) {
+      const live: Live = {
+        client,
+        peer,
+        clock,
+        heard: clock.monotonic(),
+        asked: false,
+        sending: 0,
+        sendingSince: undefined,
+        isHeld: false,
+        isOver: false,
+      }
+      listen(live)
+      client.once('close', (code) => {
+        open.delete(live)
+        if (open.size === 0) tending.clear()
+        if (code !== LOST) pass(live, () => peer.hearEnd())
+        live.isOver = true
+        peer.close()
+      })
+      open.add(live)
+      if (!tending.isSet) tending.set(LIMITS.sockets.heartbeat / 3)
+      if (tending.isOver) end(live, GOING_AWAY, STOPPING)
+      else void carry(live)
+    },
     endAll() {
       tending.end()
-      for (const live of open) live.end(GOING_AWAY, STOPPING)
+      for (const live of open) end(live, GOING_AWAY, STOPPING)
     },
     get size() {
       return open.size
     },
+  }
+}
+
+/** I3 */
+function tend(live: Live): void {
+  const { client, clock } = live
+  const now = clock.monotonic()
+  const silence = live.isHeld ? 0 : now - live.heard
+  const stalled = live.sendingSince !== undefined && now - live.sendingSince >= LIMITS.sockets.writeStall
+  if (stalled || silence >= 2 * LIMITS.sockets.heartbeat) client.terminate()
+  else if (silence >= LIMITS.sockets.heartbeat && !live.asked) {
+    live.asked = true
+    if (client.readyState === client.OPEN) client.ping(HEARTBEAT)
+  }
+}
+
+function hear(live: Live): void {
+  live.heard = live.clock.monotonic()
+  live.asked = false
+}
+
+/** I4 */
+function end(live: Live, code: number, reason = ''): void {
+  if (live.isOver) return
+  live.isOver = true
+  live.client.close(code, shortened(reason))
+  live.peer.close()
+}
+
+/** What the client says. */
+function listen(live: Live): void {
+  const { client, peer } = live
+  client.on('message', (data, isBinary) => pass(live, () => peer.hear(isBinary ? 'binary' : 'text', bytesOf(data))))
+  client.on('ping', (data) => pass(live, () => peer.hear('ping', data)))
+  client.on('pong', (data) => {
+    if (data.equals(HEARTBEAT)) hear(live)
+    else pass(live, () => peer.hear('pong', data))
+  })
+}
+
+function pass(live: Live, say: () => Promise<void> | undefined | void): void {
+  hear(live)
+  if (live.isOver) return
+  try {
+    const taken = say()
+    if (taken !== undefined) hold(live, taken)
+  } catch (error) {
+    refuse(live, error)
+  }
+}
+
+/** I2 */
+function hold(live: Live, taken: Promise<void>): void {
+  live.isHeld = true
+  live.client.pause()
+  const release = () => {
+    hear(live)
+    live.isHeld = false
+    live.client.resume()
+  }
+  taken.catch((error: unknown) => refuse(live, error)).finally(release)
+}
+
+function refuse(live: Live, error: unknown): void {
+  const tooBig = error instanceof SvcError && error.code === 'request.body_too_large'
+  end(live, tooBig ? TOO_BIG : TRY_LATER, messageOf(error))
+}
+
+/** What the other side says. */
+async function carry(live: Live): Promise<void> {
+  try {
+    await live.peer.speak(outletOf(live))
+    end(live, NORMAL)
+  } catch (error) {
+    end(live, FAILED, messageOf(error))
+  }
+}
+
+/** I1 */
+function outletOf(live: Live): Outlet {
+  const { client, clock } = live
+  const transmit = (kind: Saying, data: string | Uint8Array, sent: (error?: Error | null) => void): void => {
+    if (kind === 'ping') client.ping(data, false, sent)
+    else if (kind === 'pong') client.pong(data, false, sent)
+    else client.send(data, { binary: kind === 'binary' }, sent)
+  }
+  return {
+    get isOpen() {
+      return client.readyState === client.OPEN
+    },
+    send: (kind, data) =>
+      new Promise((resolve, reject) => {
+        live.sending++
+        live.sendingSince ??= clock.monotonic()
+        transmit(kind, data, (error) => {
+          live.sendingSince = --live.sending > 0 ? clock.monotonic() : undefined
+          if (error instanceof Error) reject(error)
+          else resolve()
+        })
+      }),
   }
 }
 

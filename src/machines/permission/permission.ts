@@ -39,7 +39,7 @@ export interface PermissionGrant {
 
 export interface JudgeInput {
   readonly layers: PermissionLayers
-  /** Remembered "always" answers of the project. */
+  /** Remembered "always" answers of the project; looked at only where they count, so that a getter may read them. */
   readonly approvals: readonly Approval[]
   /** One-time grants of the current call. */
   readonly grants: readonly PermissionGrant[]
@@ -57,7 +57,8 @@ export interface Judgement {
 const STRICTNESS: Readonly<Record<PermissionAction, number>> = { allow: 0, ask: 1, deny: 2 }
 
 /** Judges one need. A deny of the rules is final; a need without patterns is judged as the pattern `*`. */
-export function judge({ layers, approvals, grants, need, bypass }: JudgeInput): Judgement {
+export function judge(input: JudgeInput): Judgement {
+  const { layers, grants, need, bypass } = input
   const patterns = need.patterns.length > 0 ? need.patterns : ['*']
   const denied: string[] = []
   const asked: string[] = []
@@ -72,7 +73,7 @@ export function judge({ layers, approvals, grants, need, bypass }: JudgeInput): 
   function mayPass(ruled: PermissionAction, pattern: string): boolean {
     if (grants.some((grant) => grant.permission === need.permission && grant.pattern === pattern)) return true
     if (need.explicit !== undefined) return false
-    return ruled === 'allow' || bypass || isApproved(approvals, need.permission, pattern)
+    return ruled === 'allow' || bypass || isApproved(input.approvals, need.permission, pattern)
   }
 }
 

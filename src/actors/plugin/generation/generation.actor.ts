@@ -70,154 +70,173 @@ export interface Generations {
   killAll(): void
 }
 
-export function createGenerations(deps: GenerationDeps): Generations {
-  const running = new Map<string, Running>()
+/** What there is of generations (I1), by id unless it is said otherwise. */
+interface Kept {
+  readonly deps: GenerationDeps
+  readonly running: Map<string, Running>
   /** Starts under way; each ends in an instance that is kept or in nothing. */
-  const starting = new Map<string, Promise<unknown>>()
-
+  readonly starting: Map<string, Promise<unknown>>
   /** By id of the instance, while its actor lives. */
-  const processes = new Map<string, InstanceEffects>()
+  readonly processes: Map<string, InstanceEffects>
+}
 
-  function adopt(generation: GenerationRef, instanceId: string, effects: InstanceEffects): ReturnType<AdoptProcess> {
-    processes.set(instanceId, effects)
-    generation.send({ type: 'process.prepared', instanceId })
-    const { instance } = generation.getSnapshot().children
-    if (instance === undefined) throw new Error('the generation has ended')
-    const forget = () => void processes.delete(instanceId)
-    instance.subscribe({ complete: forget, error: forget })
-    return instance
-  }
-
-  async function start(id: string, { key, number, revision, generation }: StartInput, signal: AbortSignal): Promise<void> {
-    const plan = await deps.plan(key, revision)
-    signal.throwIfAborted()
-    const instance = await plan.start(
-      number,
-      (problem) => deps.onProblem(key, number, problem),
-      signal,
-      (...process) => adopt(generation, ...process),
-    )
-    if (signal.aborted) {
-      instance.kill()
-      await instance.gone
-      signal.throwIfAborted()
-    }
-    running.set(id, { door: createDoor(plan.pluginId), plan, instance, readyAt: deps.now(), publication: undefined })
-  }
-
-  /** Takes it out of the registry and lets nobody in any more. */
-  function withdraw(each: Running): void {
-    takeOut(each)
-    void each.door.close()
-  }
-
-  function takeOut({ publication }: Running): void {
-    if (publication === undefined) return
-    deps.registry.withdraw(publication)
-    deps.onContributed(publication.pluginId)
-  }
-
-  function publish(key: string, publication: Publication): void {
-    try {
-      deps.registry.publish(publication)
-    } catch (error) {
-      const owner = error instanceof SvcError && error.code === 'resource.conflict' ? error.details['owner'] : undefined
-      if (typeof owner === 'string') deps.onConflict(key, owner)
-      throw error
-    }
-    deps.onContributed(publication.pluginId)
-  }
-
-  async function gone(id: string, { key, number }: { key: string; number: number }, each: Running): Promise<void> {
-    await each.instance.gone
-    if (running.get(id) !== each) return
-    running.delete(id)
-    deps.onGone(key, number, each.instance.droppedFrames)
-  }
-
+export function createGenerations(deps: GenerationDeps): Generations {
+  const kept: Kept = { deps, running: new Map(), starting: new Map(), processes: new Map() }
   const logic = generationMachine.provide({
     actors: {
-      instance: instanceLogic((instanceId) => processes.get(instanceId)),
-      start: fromPromise(async ({ input, signal }) => {
-        const id = idOf(input)
-        const work = start(id, input, signal)
-        starting.set(id, work)
-        try {
-          await work
-        } finally {
-          starting.delete(id)
-        }
-      }),
-      publish: fromPromise(async ({ input }) => {
-        const { key, number } = input
-        const each = running.get(idOf(input))
-        if (each === undefined) throw new Error('there is nothing to publish')
-        const { plan, door, instance } = each
-        const publication: Publication = {
-          pluginId: plan.pluginId,
-          name: instance.name ?? plan.name,
-          version: instance.version ?? plan.version,
-          internal: plan.internal,
-          generation: number,
-          reach: plan.reach,
-          ...(plan.isOfWorkspace === true && { isOfWorkspace: true }),
-          ...(plan.dependencies !== undefined && { dependencies: plan.dependencies }),
-          door,
-          contributions: instance.contributions,
-          onHook: (report) => deps.onHook(key, number, report),
-        }
-        publish(key, publication)
-        each.publication = publication
-      }),
-      watch: fromCallback<{ type: string }, { key: string; number: number }>(({ input, sendBack }) => {
+      instance: instanceLogic((instanceId) => kept.processes.get(instanceId)),
+      start: fromPromise(({ input, signal }) => startOnce(kept, input, signal)),
+      publish: fromPromise(async ({ input }) => publish(kept, input)),
+      watch: fromCallback<{ type: string }, Named>(({ input, sendBack }) => {
         let listening = true
-        void running.get(idOf(input))?.instance.failed.then((reason) => {
+        void kept.running.get(idOf(input))?.instance.failed.then((reason) => {
           if (listening) sendBack({ type: 'instance.failed', reason })
         })
         return () => {
           listening = false
         }
       }),
-      drain: fromPromise(async ({ input }) => {
-        const each = running.get(idOf(input))
-        if (each === undefined) return
-        takeOut(each) // a successor has replaced it already
-        each.instance.quiesce?.()
-        await each.door.close()
-      }),
-      retire: fromPromise(async ({ input }) => {
-        const id = idOf(input)
-        const each = running.get(id)
-        if (each === undefined) return
-        withdraw(each)
-        each.instance.retire()
-        await gone(id, input, each)
-      }),
-      kill: fromPromise(async ({ input }) => {
-        const id = idOf(input)
-        await starting.get(id)?.catch(() => undefined)
-        const each = running.get(id)
-        if (each === undefined) return
-        withdraw(each)
-        if (input.isOverdue)
-          deps.onProblem(input.key, input.number, { code: 'unstoppable', message: `Generation ${input.number} ${UNSTOPPABLE}` })
-        each.instance.kill()
-        await gone(id, input, each)
-      }),
+      drain: fromPromise(({ input }) => drain(kept, input)),
+      retire: fromPromise(({ input }) => retire(kept, input)),
+      kill: fromPromise(({ input }) => kill(kept, input)),
     },
   })
   return {
     logic,
     running(key, number) {
-      const each = running.get(idOf({ key, number }))
+      const each = kept.running.get(idOf({ key, number }))
       return each && { instance: each.instance, readyAt: each.readyAt, leases: each.door.holders }
     },
     killAll() {
-      for (const { instance } of running.values()) instance.kill()
+      for (const { instance } of kept.running.values()) instance.kill()
     },
   }
 }
 
-function idOf({ key, number }: { readonly key: string; readonly number: number }): string {
+interface Named {
+  readonly key: string
+  readonly number: number
+}
+
+async function startOnce(kept: Kept, input: StartInput, signal: AbortSignal): Promise<void> {
+  const id = idOf(input)
+  const work = start(kept, id, input, signal)
+  kept.starting.set(id, work)
+  try {
+    await work
+  } finally {
+    kept.starting.delete(id)
+  }
+}
+
+async function start(kept: Kept, id: string, { key, number, revision, generation }: StartInput, signal: AbortSignal): Promise<void> {
+  const { deps, running } = kept
+  const plan = await deps.plan(key, revision)
+  signal.throwIfAborted()
+  const instance = await plan.start(
+    number,
+    (problem) => deps.onProblem(key, number, problem),
+    signal,
+    (...process) => adopt(kept, generation, ...process),
+  )
+  if (signal.aborted) {
+    instance.kill()
+    await instance.gone
+    signal.throwIfAborted()
+  }
+  running.set(id, { door: createDoor(plan.pluginId), plan, instance, readyAt: deps.now(), publication: undefined })
+}
+
+function adopt({ processes }: Kept, generation: GenerationRef, instanceId: string, effects: InstanceEffects): ReturnType<AdoptProcess> {
+  processes.set(instanceId, effects)
+  generation.send({ type: 'process.prepared', instanceId })
+  const { instance } = generation.getSnapshot().children
+  if (instance === undefined) throw new Error('the generation has ended')
+  const forget = () => void processes.delete(instanceId)
+  instance.subscribe({ complete: forget, error: forget })
+  return instance
+}
+
+function publish({ deps, running }: Kept, { key, number }: Named): void {
+  const each = running.get(idOf({ key, number }))
+  if (each === undefined) throw new Error('there is nothing to publish')
+  const { plan, door, instance } = each
+  const publication: Publication = {
+    pluginId: plan.pluginId,
+    name: instance.name ?? plan.name,
+    version: instance.version ?? plan.version,
+    internal: plan.internal,
+    generation: number,
+    reach: plan.reach,
+    ...(plan.isOfWorkspace === true && { isOfWorkspace: true }),
+    ...(plan.dependencies !== undefined && { dependencies: plan.dependencies }),
+    door,
+    contributions: instance.contributions,
+    onHook: (report) => deps.onHook(key, number, report),
+  }
+  register(deps, key, publication)
+  each.publication = publication
+}
+
+function register(deps: GenerationDeps, key: string, publication: Publication): void {
+  try {
+    deps.registry.publish(publication)
+  } catch (error) {
+    const owner = error instanceof SvcError && error.code === 'resource.conflict' ? error.details['owner'] : undefined
+    if (typeof owner === 'string') deps.onConflict(key, owner)
+    throw error
+  }
+  deps.onContributed(publication.pluginId)
+}
+
+async function drain({ deps, running }: Kept, input: Named): Promise<void> {
+  const each = running.get(idOf(input))
+  if (each === undefined) return
+  takeOut(deps, each) // a successor has replaced it already
+  each.instance.quiesce?.()
+  await each.door.close()
+}
+
+async function retire(kept: Kept, input: Named): Promise<void> {
+  const each = kept.running.get(idOf(input))
+  if (each === undefined) return
+  withdraw(kept.deps, each)
+  each.instance.retire()
+  await gone(kept, input, each)
+}
+
+async function kill(kept: Kept, input: Named & { readonly isOverdue: boolean }): Promise<void> {
+  const { deps, running, starting } = kept
+  const { key, number } = input
+  await starting.get(idOf(input))?.catch(() => undefined)
+  const each = running.get(idOf(input))
+  if (each === undefined) return
+  withdraw(deps, each)
+  if (input.isOverdue) deps.onProblem(key, number, { code: 'unstoppable', message: `Generation ${number} ${UNSTOPPABLE}` })
+  each.instance.kill()
+  await gone(kept, input, each)
+}
+
+/** Takes it out of the registry and lets nobody in any more. */
+function withdraw(deps: GenerationDeps, each: Running): void {
+  takeOut(deps, each)
+  void each.door.close()
+}
+
+function takeOut(deps: GenerationDeps, { publication }: Running): void {
+  if (publication === undefined) return
+  deps.registry.withdraw(publication)
+  deps.onContributed(publication.pluginId)
+}
+
+async function gone({ deps, running }: Kept, { key, number }: Named, each: Running): Promise<void> {
+  await each.instance.gone
+  const id = idOf({ key, number })
+  if (running.get(id) !== each) return
+  running.delete(id)
+  deps.onGone(key, number, each.instance.droppedFrames)
+}
+
+function idOf({ key, number }: Named): string {
   return `${key} ${number}`
 }

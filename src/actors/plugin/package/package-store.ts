@@ -9,7 +9,7 @@
  * I4 Names in here are our own: hexadecimal digits (threat-model F2), and the plain names of files that were walked.
  */
 import { join } from 'node:path'
-import { createLanes } from '../../../kernel/lane.js'
+import { createLanes, type Lanes } from '../../../kernel/lane.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Effects } from '../../../ports/effects.js'
@@ -43,76 +43,27 @@ const COPY = /^[0-9a-f]{64}$/
 const UNFINISHED = /^\.new-[0-9a-f]{16}$/
 const PRIVATE = 0o700
 
-export function createPackageStore({ effects, directory }: StoreDeps): PackageStore {
-  const { files, clock } = effects
-  /** Copies whose content has been checked. */
-  const checked = new Map<string, Copy>()
+/** What is known of the copies in a directory. */
+interface Copies extends StoreDeps {
+  /** Those whose content has been checked. */
+  readonly checked: Map<string, Copy>
   /** By revision (I3). */
-  const work = createLanes<string>({ most: LIMITS.plugins.copiesWaiting })
-  const unfinished = new Set<string>()
+  readonly work: Lanes<string>
+  readonly unfinished: Set<string>
+}
 
-  /** The copy of a revision under a name of ours; a damaged one is removed. */
-  const look = async (name: string, revision: string): Promise<Copy | undefined> => {
-    const known = checked.get(name)
-    if (known !== undefined) return known
-    const place = join(directory, name)
-    const stat = await files.stat(join(place, 'content'))
-    const digest = stat?.kind === 'directory' ? await digestIn(effects, place, revision) : undefined
-    if (digest === undefined) {
-      await files.removeTree(place)
-      return undefined
-    }
-    const copy = { path: await files.realPath(join(place, 'content')), digest }
-    checked.set(name, copy)
-    return copy
-  }
-
-  /** The copy, or the name that one would get. */
-  const find = async (
-    { revision, digest }: PinnedContent,
-    hexes: Hexes,
-  ): Promise<{ readonly path: string } | { readonly name: string }> => {
-    const first = await look(hexes.revision, revision)
-    if (first === undefined) return { name: hexes.revision }
-    if (first.digest === digest) return first
-    const own = await look(hexes.digest, revision)
-    return own?.digest === digest ? own : { name: hexes.digest }
-  }
-
-  const copy = async (root: string, content: PinnedContent, hex: string): Promise<void> => {
-    const name = `.new-${Buffer.from(effects.random.bytes(8)).toString('hex')}`
-    const temporary = join(directory, name)
-    unfinished.add(name)
-    try {
-      await files.removeTree(temporary)
-      await files.makeDirectory(directory, { mode: PRIVATE })
-      await files.makeDirectory(join(temporary, 'content'), { mode: PRIVATE })
-      const target = createTreeCopy(files, join(temporary, 'content'))
-      try {
-        const { revision, digest } = await hashPackage(effects, root, target.open) // I1
-        if (revision !== content.revision) throw changed(root, content.revision, revision)
-        if (digest !== content.digest) throw changed(root, content.digest, digest)
-        await target.finish()
-      } catch (error) {
-        await target.discard()
-        throw error
-      }
-      await files.rename(temporary, join(directory, hex)) // I2
-    } finally {
-      await files.removeTree(temporary)
-      unfinished.delete(name)
-    }
-  }
-
+export function createPackageStore(deps: StoreDeps): PackageStore {
+  const copies: Copies = { ...deps, checked: new Map(), work: createLanes({ most: LIMITS.plugins.copiesWaiting }), unfinished: new Set() }
+  const { work } = copies
   return {
     async keep(root, content) {
       const hexes = hexesOf(content)
       if (hexes === undefined) throw new SvcError('plugin.invalid', `"${content.revision}" is no content revision.`)
       return work.run(hexes.revision, async () => {
-        const present = await find(content, hexes)
+        const present = await find(copies, content, hexes)
         if ('path' in present) return present.path
-        await copy(root, content, present.name)
-        const kept = await find(content, hexes)
+        await copy(copies, root, content, present.name)
+        const kept = await find(copies, content, hexes)
         if ('path' in kept) return kept.path
         throw new SvcError('plugin.failed', `The copy of "${root}" was damaged as soon as it was written.`, { root, ...content })
       })
@@ -120,28 +71,87 @@ export function createPackageStore({ effects, directory }: StoreDeps): PackageSt
     async path(content) {
       const hexes = hexesOf(content)
       if (hexes === undefined) return undefined
-      const found = await work.run(hexes.revision, async () => find(content, hexes))
+      const found = await work.run(hexes.revision, async () => find(copies, content, hexes))
       return 'path' in found ? found.path : undefined
     },
     async digestOf(revision) {
       const hex = hexOf(revision)
-      return hex === undefined ? undefined : (await work.run(hex, async () => look(hex, revision)))?.digest
+      return hex === undefined ? undefined : (await work.run(hex, async () => look(copies, hex, revision)))?.digest
     },
-    async sweep(keep) {
-      const kept = new Set<string | undefined>([...keep].map(hexOf))
-      const entries = await files.readDirectory(directory).catch(() => [])
-      for (const { name } of entries) {
-        const place = join(directory, name)
-        if (UNFINISHED.test(name) && !unfinished.has(name)) await files.removeTree(place)
-        if (!COPY.test(name) || kept.has(name) || work.has(name)) continue
-        await work.run(name, async () => {
-          const stat = await files.stat(place)
-          if (stat === undefined || clock.now() - stat.modifiedMs <= LIMITS.plugins.copyRetention) return
-          checked.delete(name)
-          await files.removeTree(place)
-        })
-      }
-    },
+    sweep: (keep) => sweep(copies, keep),
+  }
+}
+
+/** The copy of a revision under a name of ours; a damaged one is removed. */
+async function look({ effects, directory, checked }: Copies, name: string, revision: string): Promise<Copy | undefined> {
+  const { files } = effects
+  const known = checked.get(name)
+  if (known !== undefined) return known
+  const place = join(directory, name)
+  const stat = await files.stat(join(place, 'content'))
+  const digest = stat?.kind === 'directory' ? await digestIn(effects, place, revision) : undefined
+  if (digest === undefined) {
+    await files.removeTree(place)
+    return undefined
+  }
+  const found = { path: await files.realPath(join(place, 'content')), digest }
+  checked.set(name, found)
+  return found
+}
+
+/** The copy, or the name that one would get. */
+async function find(
+  copies: Copies,
+  { revision, digest }: PinnedContent,
+  hexes: Hexes,
+): Promise<{ readonly path: string } | { readonly name: string }> {
+  const first = await look(copies, hexes.revision, revision)
+  if (first === undefined) return { name: hexes.revision }
+  if (first.digest === digest) return first
+  const own = await look(copies, hexes.digest, revision)
+  return own?.digest === digest ? own : { name: hexes.digest }
+}
+
+async function copy({ effects, directory, unfinished }: Copies, root: string, content: PinnedContent, hex: string): Promise<void> {
+  const { files } = effects
+  const name = `.new-${Buffer.from(effects.random.bytes(8)).toString('hex')}`
+  const temporary = join(directory, name)
+  unfinished.add(name)
+  try {
+    await files.removeTree(temporary)
+    await files.makeDirectory(directory, { mode: PRIVATE })
+    await files.makeDirectory(join(temporary, 'content'), { mode: PRIVATE })
+    const target = createTreeCopy(files, join(temporary, 'content'))
+    try {
+      const { revision, digest } = await hashPackage(effects, root, target.open) // I1
+      if (revision !== content.revision) throw changed(root, content.revision, revision)
+      if (digest !== content.digest) throw changed(root, content.digest, digest)
+      await target.finish()
+    } catch (error) {
+      await target.discard()
+      throw error
+    }
+    await files.rename(temporary, join(directory, hex)) // I2
+  } finally {
+    await files.removeTree(temporary)
+    unfinished.delete(name)
+  }
+}
+
+async function sweep({ effects, directory, checked, work, unfinished }: Copies, keep: ReadonlySet<string>): Promise<void> {
+  const { files, clock } = effects
+  const kept = new Set<string | undefined>([...keep].map(hexOf))
+  const entries = await files.readDirectory(directory).catch(() => [])
+  for (const { name } of entries) {
+    const place = join(directory, name)
+    if (UNFINISHED.test(name) && !unfinished.has(name)) await files.removeTree(place)
+    if (!COPY.test(name) || kept.has(name) || work.has(name)) continue
+    await work.run(name, async () => {
+      const stat = await files.stat(place)
+      if (stat === undefined || clock.now() - stat.modifiedMs <= LIMITS.plugins.copyRetention) return
+      checked.delete(name)
+      await files.removeTree(place)
+    })
   }
 }
 

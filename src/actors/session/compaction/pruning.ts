@@ -17,8 +17,9 @@ export function pruneOutputs(
 ): void {
   if (policy?.prune !== true) return
   const transcript = core.transcripts.of(session.id)
-  const old = new Map(prunable(transcript, outputTokens).map((part) => [part.id, part]))
-  if (old.size === 0) return
+  const found = prunable(transcript, outputTokens)
+  if (found.length === 0) return
+  const old = new Map(found.map((part) => [part.id, part]))
   const now = core.effects.clock.now()
   for (const message of transcript) {
     if (!message.parts.some(({ id }) => old.has(id))) continue

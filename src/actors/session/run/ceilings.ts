@@ -65,12 +65,26 @@ export function directoriesAbove({ store }: Pick<Rows, 'store'>, session: Sessio
 
 /** What stands in rows of the rules of a session: its own, and those of the sessions that its ceilings are made of. Another text, other rules. */
 export function standingRules({ store }: Pick<Rows, 'store'>, session: Session): string {
-  const rules: unknown[] = []
-  for (let each: Session | undefined = session; each !== undefined && rules.length <= MOST; ) {
-    rules.push([each.permission, each.delegation])
-    each = each.delegation === undefined || each.parentId === undefined ? undefined : store.sessions.get(each.parentId)
+  let rules = rulesIn(session)
+  let below = session
+  for (let depth = 0; depth < MOST && below.delegation !== undefined && below.parentId !== undefined; depth++) {
+    const above = store.sessions.get(below.parentId)
+    if (above === undefined) break
+    rules += rulesIn(above)
+    below = above
   }
-  return JSON.stringify(rules)
+  return rules
+}
+
+/** Of a row as it was read: every judgement asks. */
+const texts = new WeakMap<Session, string>()
+
+function rulesIn(session: Session): string {
+  const known = texts.get(session)
+  if (known !== undefined) return known
+  const text = JSON.stringify([session.permission, session.delegation])
+  texts.set(session, text)
+  return text
 }
 
 async function layersAs(core: Pick<Sources, 'resources'>, session: Session, { agent: name, refused }: Delegator) {

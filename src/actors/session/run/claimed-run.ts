@@ -32,6 +32,25 @@ export function layersOf(
   agent: AgentView,
   ceilings: readonly PermissionLayers[],
 ): PermissionLayers {
+  const { session, prompt } = run
+  if (hasOwnRules(session) || prompt.tools !== undefined || ceilings.length > 0) return joinedLayers(run, agent, ceilings)
+  const known = ofAgent.get(agent) ?? joinedLayers(run, agent, ceilings)
+  ofAgent.set(agent, known)
+  return known
+}
+
+/** Of runs that no rule but those of their agent holds for: what is found by them is found once. */
+const ofAgent = new WeakMap<AgentView, PermissionLayers>()
+
+function hasOwnRules({ permission, workflowRunID }: Session): boolean {
+  return permission !== undefined || workflowRunID !== undefined
+}
+
+function joinedLayers(
+  run: Pick<ClaimedRun, 'session' | 'prompt'>,
+  agent: AgentView,
+  ceilings: readonly PermissionLayers[],
+): PermissionLayers {
   const own = layersFor(run.session, agent, refusedTools(run))
   return { ...own, ceilings: [...(own.ceilings ?? []), ...ceilings] }
 }

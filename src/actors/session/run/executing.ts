@@ -10,6 +10,7 @@ import type { Rows, Sources } from '../state/core.js'
 import { keepContents } from '../state/shown-files.js'
 import { callContext, changeNote, contextOf, goneTool, judgeAttempt, servingView } from './judging.js'
 import type { OpenCall, RunScope } from './run-scope.js'
+import { rulesNow } from './world.js'
 
 /** Runs the tool and records its result; answers how it ended. Never rejects. */
 export async function executeCall(
@@ -64,7 +65,7 @@ async function invokeTool(core: Rows & Sources, run: RunScope, call: OpenCall, s
   const invoke = () => {
     const { tool, input } = call.attempt
     return tool.use(async () => {
-      const context = await contextOf(core, run, call, signal)
+      const context = contextOf(core, run, call, { rules: await rulesNow(core, run, call.world), signal })
       begun = true
       return tool.contribution.invoke(input, context)
     })

@@ -7,10 +7,10 @@
  * I3 The tool of a retired generation is replaced by the tool of the same id that the run would be offered now, and so are hooks of
  *    retired generations: then the view there is now is taken, whole. Nothing else in a step asks for it.
  */
-import { type JudgedNeed, judge } from '../../../machines/permission/permission.js'
+import { type JudgedNeed, type Judgement as Judged, judge } from '../../../machines/permission/permission.js'
 import type { Verdict } from '../../../machines/session/tool-call.machine.js'
 import { SvcError } from '../../../protocol/errors.js'
-import type { PermissionAction } from '../../../protocol/interaction/interaction.js'
+import type { Approval, PermissionAction } from '../../../protocol/interaction/interaction.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { wellFormedValue } from '../../../protocol/text/well-formed.js'
 import type { HookName } from '../../../ports/contributions.js'
@@ -57,19 +57,21 @@ export async function judgeAttempt(
   call: OpenCall,
   { further, signal }: { readonly further: () => readonly PermissionNeed[]; readonly signal: AbortSignal },
 ): Promise<Judgement> {
-  // What hides a tool by now would not have let it be called.
-  if (!isOffered((await rulesNow(core, run, call.world)).layers, call.tool.contribution))
+  const before = await rulesNow(core, run, call.world)
+  // What hides a tool by now would not have let it be called; its world did not hide it.
+  if (before !== call.world && !isOffered(before.layers, call.tool.contribution))
     return { denied: { permission: call.tool.contribution.id, patterns: ['*'] } }
   const attempt = await makeAttempt(core, run, call, signal)
   call.attempt = attempt
   if (attempt.isChanged) call.step.callProgress(call.callId, changeNote(attempt))
-  const wanted = [...(await attempt.tool.contribution.needs(attempt.input, await contextOf(core, run, call, signal))), ...further()]
+  const context = contextOf(core, run, call, { rules: await rulesNow(core, run, call.world), signal })
+  const wanted = [...(await attempt.tool.contribution.needs(attempt.input, context)), ...further()]
   const explicit = explicitOf(core, run, call)
   const needs = wanted.map((need) => (explicit === undefined ? need : { explicit, ...need }))
   const rules = await rulesNow(core, run, call.world)
   let asking: PermissionNeed | undefined
   for (const need of needs) {
-    const { decision, patterns } = judgeNeed(core, run, call, need, { ...rules, bypass: rules.bypass || need.harmless === true })
+    const { decision, patterns } = judgingBy(core, run, call, { ...rules, bypass: rules.bypass || need.harmless === true })(need)
     if (decision === 'deny') return { denied: { ...need, patterns } }
     if (decision === 'ask') asking ??= { ...need, patterns }
   }
@@ -83,18 +85,24 @@ function explicitOf(core: Rows, run: RunScope, call: OpenCall): string | undefin
 
 function decisionsOf(core: Rows, run: RunScope, call: OpenCall, { permission, patterns }: JudgedNeed, rules: Rules) {
   const all = patterns.length > 0 ? patterns : ['*']
-  const common = judgingOf(core, run, call, rules)
   const explicit = isUnprompted(core, run.session.id) ? UNPROMPTED : undefined
-  return all.map((pattern): PermissionAction => judge({ ...common, need: { permission, patterns: [pattern], explicit } }).decision)
+  const judged = judgingBy(core, run, call, rules)
+  return all.map((pattern): PermissionAction => judged({ permission, patterns: [pattern], explicit }).decision)
 }
 
-function judgeNeed(core: Rows, run: RunScope, call: OpenCall, need: JudgedNeed, rules: Rules) {
-  return judge({ ...judgingOf(core, run, call, rules), need })
-}
-
-function judgingOf(core: Rows, run: RunScope, { world, grants }: OpenCall, { layers, bypass }: Rules) {
-  const { approvals } = world.project
-  return { layers, approvals: approvalsOf(core.store, { session: run.session, approvals }), grants, bypass }
+/** Judges needs one after the other. Answers are read once, and only where rules leave something to them. */
+function judgingBy(core: Rows, run: RunScope, { world, grants }: OpenCall, { layers, bypass }: Rules): (need: JudgedNeed) => Judged {
+  let answers: readonly Approval[] | undefined
+  return (need) =>
+    judge({
+      layers,
+      grants,
+      need,
+      bypass,
+      get approvals() {
+        return (answers ??= approvalsOf(core.store, { session: run.session, approvals: world.project.approvals }))
+      },
+    })
 }
 
 /** The same call three times in a row needs the group `doom_loop` (sessions-events §4.15). */
@@ -109,8 +117,12 @@ function doomLoop(run: RunScope, call: OpenCall): PermissionNeed[] {
 }
 
 /** What a tool is told of its call, and may ask. */
-export async function contextOf(core: Rows & Sources, run: RunScope, call: OpenCall, signal: AbortSignal): Promise<ToolContext> {
-  const rules = await rulesNow(core, run, call.world)
+export function contextOf(
+  core: Rows & Sources,
+  run: RunScope,
+  call: OpenCall,
+  { rules, signal }: { readonly rules: Rules; readonly signal: AbortSignal },
+): ToolContext {
   return {
     sessionId: run.session.id,
     messageId: call.step.info.id,

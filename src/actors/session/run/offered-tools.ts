@@ -1,6 +1,6 @@
 /** The tools a run may call (sessions-events §8.6), found once for each view of the plugins. */
 import { isOfferedByAll, type PermissionLayers } from '../../../machines/permission/permission.js'
-import type { RegisteredTool } from '../../../ports/view.js'
+import type { RegisteredTool, RegistryView } from '../../../ports/view.js'
 import type { ClaimedRun } from './claimed-run.js'
 import type { World } from './world.js'
 
@@ -33,10 +33,17 @@ function findOffered(sessionId: string, world: Offering): OfferedTools {
   return tools.has(own) || own === 'write' ? new Map([...tools].filter(([id]) => id !== other)) : tools
 }
 
+/** The latest of each set of rules. */
+const allowed = new WeakMap<PermissionLayers, { readonly view: RegistryView; readonly tools: OfferedTools }>()
+
 /** Those the rules of a run let be called, whatever its model can do. */
 export function allowedTools({ view, layers }: Pick<World, 'view' | 'layers'>): OfferedTools {
-  const tools = view.tools.filter(({ contribution }) => isOffered(layers, contribution))
-  return new Map(tools.map((tool) => [tool.contribution.id, tool]))
+  const known = allowed.get(layers)
+  if (known?.view === view) return known.tools
+  const offered = view.tools.filter(({ contribution }) => isOffered(layers, contribution))
+  const tools = new Map(offered.map((tool) => [tool.contribution.id, tool]))
+  allowed.set(layers, { view, tools })
+  return tools
 }
 
 /** Whether no rule hides the tool as a whole. */

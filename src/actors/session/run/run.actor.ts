@@ -11,7 +11,7 @@ import type { Rows, Work, Sources } from '../state/core.js'
 import { compactionLogic } from '../compaction/compaction.actor.js'
 import type { Compactions } from '../compaction/compactions.js'
 import type { OpenCall, RunScope } from './run-scope.js'
-import { prepareStep, streamStep } from './step.js'
+import { prepareStep, type Stoppable, streamStep } from './step.js'
 import type { SystemContext } from './system-context.js'
 
 /** Scopes of the runs under way, by run id. */
@@ -80,7 +80,7 @@ export function runLogic(core: Rows & Work & Sources, context: SystemContext, ru
             core.callNames.note(run.runId, callId, { sessionId: run.session.id, tool: tool.contribution.id, pluginId: tool.pluginId })
           sendBack({ type: 'tool.called', callId })
         }
-        work.until(streamStep(run, step, input.attempt, onCall, work.signal)).then(
+        work.until(streamStep(run, step, input.attempt, onCall, work)).then(
           () => sendBack({ type: 'generation.finished' }),
           (error: unknown) => sendBack({ type: 'generation.failed', failure: stepFailure(error) }),
         )
@@ -98,7 +98,7 @@ export function runLogic(core: Rows & Work & Sources, context: SystemContext, ru
 }
 
 /** Work that is stopped with its actor. What has ended is not: the reason of an abort is an error with a stack, in every step. */
-function openWork() {
+function openWork(): Stoppable & { until<T>(work: Promise<T>): Promise<T> } {
   const controller = new AbortController()
   let stop = (): void => controller.abort()
   return {

@@ -125,13 +125,19 @@ function requestOf(
   }
 }
 
+/** Work that can be stopped, by whoever waits for it or from within. */
+export interface Stoppable {
+  readonly signal: AbortSignal
+  readonly stop: () => void
+}
+
 /** Streams the step into its recorder; `onCall` hears of every call that may be executed. */
 export async function streamStep(
   run: RunScope,
   step: StepScope,
   attempt: number,
   onCall: (callId: string) => void,
-  signal: AbortSignal,
+  work: Stoppable,
 ): Promise<void> {
   const { recorder, request } = step
   const { target } = step.world
@@ -172,42 +178,35 @@ export async function streamStep(
         return recorder.streamed()
     }
   }
-  await generateInto(target.model.adapter, request, record, signal)
+  await generateInto(target.model.adapter, request, record, work)
   if (step.usage === undefined) throw new ProviderError('The provider ended its stream without finishing the step.', { retryable: true })
 }
 
 /** Generates until the stream ends or a part cannot be recorded, which ends the step whatever the adapter makes of it. */
-async function generateInto(
+function generateInto(
   adapter: ProviderAdapter,
   request: GenerateRequest,
   record: (part: StreamPart) => void,
-  signal: AbortSignal,
+  { signal, stop }: Stoppable,
 ): Promise<void> {
-  const stop = new AbortController()
-  const abort = () => stop.abort(signal.reason)
-  signal.addEventListener('abort', abort, { once: true })
-  try {
-    await new Promise<void>((resolve, reject) => {
-      const fail = (error: unknown): void => {
-        reject(error instanceof Error ? error : new Error(String(error)))
-        stop.abort()
+  return new Promise<void>((resolve, reject) => {
+    const fail = (error: unknown): void => {
+      reject(error instanceof Error ? error : new Error(String(error)))
+      stop()
+    }
+    const deltas = joinDeltas((part) => {
+      if (!signal.aborted) record(part)
+    }, fail)
+    const attempt = (work: () => void): void => {
+      if (signal.aborted) return
+      try {
+        work()
+      } catch (error) {
+        fail(error)
       }
-      const deltas = joinDeltas((part) => {
-        if (!stop.signal.aborted && !signal.aborted) record(part)
-      }, fail)
-      const attempt = (work: () => void): void => {
-        if (stop.signal.aborted || signal.aborted) return
-        try {
-          work()
-        } catch (error) {
-          fail(error)
-        }
-      }
-      const push = (part: StreamPart): void => attempt(() => deltas.push(part))
-      const generated = adapter.generate(request, push, stop.signal)
-      generated.finally(() => attempt(deltas.flush)).then(resolve, reject)
-    })
-  } finally {
-    signal.removeEventListener('abort', abort)
-  }
+    }
+    const push = (part: StreamPart): void => attempt(() => deltas.push(part))
+    const generated = adapter.generate(request, push, signal)
+    generated.finally(() => attempt(deltas.flush)).then(resolve, reject)
+  })
 }

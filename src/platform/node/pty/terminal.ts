@@ -39,14 +39,20 @@ const LAST_WAIT = 1000
 const GATE_LINE = Buffer.from('\n')
 const ECHO = [0x0d, 0x0a]
 
+/** What is read of the near side, in the stream and in the end beside it. */
+interface NearSide extends Pick<TerminalOptions, 'onData'> {
+  readonly fd: number
+  isOpen: boolean
+  /** Characters of the echo that were heard (I4). */
+  echoed: number
+}
+
 /** Starts `program` at once; throws `request.unprocessable` when it cannot be. */
 export function superviseTerminal(
   { pty, sessions, families }: TerminalParts,
   program: readonly [string, ...string[]],
   options: TerminalOptions,
 ): LiveTerminal {
-  let isOpen = true
-  let echoed = 0
   let tellExit: (exitCode: number | null) => void = () => undefined
   const exited = new Promise<number | null>((resolve) => (tellExit = resolve))
 
@@ -55,25 +61,15 @@ export function superviseTerminal(
   const { fd, pid, path } = fork(pty, program, marked, (code, signal) => tellExit(signal === 0 ? code : null))
   const family = begin(pid)
   const far = openSync(path, constants.O_RDWR | constants.O_NOCTTY) // I1
-  const input = createInput((bytes) => (isOpen ? writeSync(fd, bytes) : bytes.length))
-
-  function deliver(bytes: Uint8Array): void {
-    let at = 0
-    while (echoed < ECHO.length && at < bytes.length) {
-      const isEcho = bytes[at] === ECHO[echoed] // I4
-      echoed = isEcho ? echoed + 1 : ECHO.length
-      if (isEcho) at++
-    }
-    if (at < bytes.length) options.onData(at === 0 ? bytes : bytes.subarray(at))
-  }
-
+  const side: NearSide = { fd, onData: options.onData, isOpen: true, echoed: 0 }
+  const input = createInput((bytes) => (side.isOpen ? writeSync(fd, bytes) : bytes.length))
   const buffer = Buffer.allocUnsafeSlow(READ_BYTES)
   // Read into one buffer: a paused stream then keeps nothing, and a running one makes no garbage.
   const reading: SocketConstructorOpts & { readonly onread: OnReadOpts } = {
     onread: {
       buffer,
       callback(size) {
-        deliver(buffer.subarray(0, size))
+        deliver(side, buffer.subarray(0, size))
         return true
       },
     },
@@ -81,38 +77,22 @@ export function superviseTerminal(
   const stream = new ReadStream(fd, reading)
   stream.on('error', () => undefined) // its end is handled where it is seen, at close
   stream.once('close', () => {
-    if (!isOpen) return
-    isOpen = false
+    if (!side.isOpen) return
+    side.isOpen = false
     input.end()
     sessions.signal(pid, 'SIGKILL')
   })
   stream.resume()
 
-  /** Reads what is there, whether the stream is paused or not. */
-  function drain(): void {
-    const chunk = Buffer.allocUnsafe(READ_BYTES)
-    for (let total = 0; isOpen && total < LAST_OUTPUT; ) {
-      let size: number
-      try {
-        size = readSync(fd, chunk)
-      } catch {
-        return // nothing more for now, or the other side is gone
-      }
-      if (size === 0) return
-      total += size
-      deliver(chunk.subarray(0, size))
-    }
-  }
-
   const finish = async () => {
     const exitCode = await exited
     input.end()
     stream.pause()
-    drain() // I3
+    drain(side) // I3
     await family.end('session', () => sessions.end(pid))
-    drain()
+    drain(side)
     closeSync(far)
-    isOpen = false
+    side.isOpen = false
     stream.destroy()
     return { exitCode }
   }
@@ -134,13 +114,13 @@ export function superviseTerminal(
     },
     taken: () => input.taken(),
     resize(cols, rows) {
-      if (isOpen) pty.resize(fd, cols, rows)
+      if (side.isOpen) pty.resize(fd, cols, rows)
     },
     pause() {
-      if (isOpen) stream.pause()
+      if (side.isOpen) stream.pause()
     },
     resume() {
-      if (isOpen) stream.resume()
+      if (side.isOpen) stream.resume()
     },
     ended,
     end() {
@@ -148,11 +128,37 @@ export function superviseTerminal(
       ending ??= sessions.end(pid).then(abandonLater)
     },
     kill() {
-      if (!isOpen) return
+      if (!side.isOpen) return
       family.look()
       sessions.signal(pid, 'SIGKILL')
       ending ??= abandonLater()
     },
+  }
+}
+
+function deliver(side: NearSide, bytes: Uint8Array): void {
+  let at = 0
+  while (side.echoed < ECHO.length && at < bytes.length) {
+    const isEcho = bytes[at] === ECHO[side.echoed] // I4
+    side.echoed = isEcho ? side.echoed + 1 : ECHO.length
+    if (isEcho) at++
+  }
+  if (at < bytes.length) side.onData(at === 0 ? bytes : bytes.subarray(at))
+}
+
+/** Reads what is there, whether the stream is paused or not. */
+function drain(side: NearSide): void {
+  const chunk = Buffer.allocUnsafe(READ_BYTES)
+  for (let total = 0; side.isOpen && total < LAST_OUTPUT; ) {
+    let size: number
+    try {
+      size = readSync(side.fd, chunk)
+    } catch {
+      return // nothing more for now, or the other side is gone
+    }
+    if (size === 0) return
+    total += size
+    deliver(side, chunk.subarray(0, size))
   }
 }
 

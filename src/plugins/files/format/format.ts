@@ -13,7 +13,7 @@ import { configuredFormatters, FILE, type Formatter } from '../../../protocol/fo
 import { isWithin } from '../../../protocol/caller.js'
 import { toFailure } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { createLru } from '../../../kernel/lru.js'
+import { createLru, type Lru } from '../../../kernel/lru.js'
 import { dirname, extension, resolvePath } from '../../../protocol/text/paths.js'
 import type { Target } from '../places/targets.js'
 import { decodeText } from '../text/text.js'
@@ -51,135 +51,146 @@ type Host = Pick<NativeHost, 'config' | 'installationConfig' | 'protectedFiles' 
   readonly effects: Pick<NativeHost['effects'], 'clock' | 'files' | 'childEnv' | 'log'>
 }
 
-export function createFormatting({ effects, ...host }: Host): Formatting {
-  const { clock, files, childEnv, log } = effects
-  const { programs } = host
+/** What formatting is done with. */
+interface Tools extends Host {
   /** What was said once and need not be said at every change. */
-  const said = createLru<string, true>(256)
-  const question = createFormatterQuestion({ ...host, effects })
+  readonly said: Lru<string, true>
+  readonly question: ReturnType<typeof createFormatterQuestion>
+}
 
-  const formattersOf = async ({ directory }: ToolContext) => configuredFormatters((await host.config(directory))['formatter'])
-
-  async function askFor(targets: readonly Target[], context: ToolContext): Promise<void> {
-    const formatters = await formattersOf(context)
-    const wanted = targets.flatMap((target) => {
-      const some = fitting(formatters, target)
-      return some.length === 0 ? [] : [{ target, formatters: some }]
-    })
-    if (wanted.length === 0) return
-    const guarded = await host.protectedFiles.reasons(wanted.map(({ target }) => target.path))
-    await question(
-      wanted.filter((_, index) => guarded[index] === undefined), // I3
-      context,
-    )
-  }
-
-  async function formatAll(written: readonly Written[], context: ToolContext): Promise<Formatted> {
-    const formatters = await formattersOf(context)
-    const wanted = written.filter(({ target, content }) => fitting(formatters, target).length > 0 && isText(content))
-    if (wanted.length === 0) return NOTHING
-    const guarded = await host.protectedFiles.reasons(wanted.map(({ target }) => target.path))
-    const ends = clock.monotonic() + LIMITS.formatters.callTimeout
-    const contents = new Map<string, Uint8Array>()
-    const changes = new Map<string, Set<string>>()
-    for (const [index, { target, content }] of wanted.entries()) {
-      if (guarded[index] !== undefined) continue // I3
-      for (const formatter of fitting(formatters, target)) {
-        const before = contents.get(target.path) ?? content
-        const after = await formatOne(formatter, { target, content: before }, { context, ends })
-        if (after === undefined) continue
-        contents.set(target.path, after)
-        if (!isSame(before, after)) changes.set(formatter.id, (changes.get(formatter.id) ?? new Set()).add(target.display))
-      }
-    }
-    const paths = wanted.filter(({ target }) => contents.has(target.path)).map(({ target }) => target.display)
-    return { contents, paths, told: toldOf(changes) }
-  }
-
-  /** What the file holds then; undefined when the formatter did not run, or failed. */
-  async function formatOne(formatter: Formatter, written: Written, call: Call): Promise<Uint8Array | undefined> {
-    const { path } = written.target
-    const { context, ends } = call
-    const left = ends - clock.monotonic()
-    if (left <= 0 || context.signal.aborted) return undefined
-    const verdict = await judgeFormatter(formatter, path, files)
-    if (verdict.type === 'unwanted') return undefined
-    const program = await formatterProgram(host, formatter, context.directory, verdict)
-    const { message } = await programs.standing(program)
-    if (message !== null) return once(formatter, verdict.type === 'refused' ? `${verdict.reason}; ${message}` : message, context)
-    const [name = ''] = formatter.command
-    if ((await programs.find(name, context.directory)) === undefined)
-      return once(formatter, `the program "${name}" was not found outside of the project`, context)
-    const words = [...formatter.command, ...(verdict.args ?? [])].map((word) => word.replaceAll(FILE, path))
-    const isFilter = !formatter.command.some((word) => word.includes(FILE))
-    const cwd = verdict.cwd ?? context.directory
-    const stray = await strayArgument(formatter, cwd)
-    if (stray !== undefined)
-      return once(formatter, `its argument "${stray}" names a file of the project; name a file by its absolute path`, context)
-    const env = { ...childEnv, ...formatter.environment }
-    const directories = isWithin(context.directory, path) ? [] : [dirname(path)]
-    const started = { program, words, run: context, directories, writes: [path] }
-    const result = await programs
-      .run(started, {
-        cwd,
-        env,
-        signal: context.signal,
-        timeoutMs: Math.min(left, LIMITS.formatters.timeout),
-        captureBytes: isFilter ? MAX_BYTES : LIMITS.formatters.output,
-        ...(isFilter && { stdin: new TextDecoder('utf-8', { ignoreBOM: true }).decode(written.content) }),
-      })
-      .catch((error: unknown) => toFailure(error).message)
-    if (typeof result === 'string') return once(formatter, `it could not be started: ${result}`, context)
-    const after = await outcome(result, written, isFilter)
-    if (typeof after !== 'string') return after
-    log.warn('a formatter failed; the file is as it was written', { formatter: formatter.id, path, reason: after })
-    return undefined
-  }
-
-  /** The content that is on disk when it settles, or why there is none of the formatter's: then the one before is (I1). */
-  async function outcome(result: ProcessResult, { target, content }: Written, isFilter: boolean): Promise<Uint8Array | string> {
-    const failure = failureOf(result, isFilter)
-    const now = await files.read(target.path, MAX_BYTES, { canonical: true }).catch(() => undefined)
-    const made = isFilter ? new TextEncoder().encode(result.stdout) : now
-    const reason = failure ?? (made === undefined ? 'it left no file, or a larger one than tools change' : emptied(made))
-    const kept = reason === undefined && made !== undefined ? made : content
-    const kind = (await files.entry(target.path))?.kind
-    if (kind !== undefined && kind !== 'file') await files.remove(target.path)
-    if (now === undefined || !isSame(now, kept)) await files.writeAtomic(target.path, kept, { canonical: true })
-    return reason ?? kept
-  }
-
-  function once({ id }: Formatter, reason: string, { directory }: ToolContext): undefined {
-    const key = `${id}\0${directory}\0${reason}`
-    if (said.get(key) !== undefined) return
-    said.set(key, true)
-    log.warn('a formatter does not run', { formatter: id, directory, reason })
-  }
-
-  /** I2: an interpreter would take the file from the project it runs in. */
-  async function strayArgument({ command }: Formatter, cwd: string): Promise<string | undefined> {
-    for (const word of command.slice(1)) {
-      if (word.startsWith('-') || word.startsWith('/') || word.includes(FILE)) continue
-      if ((await files.stat(resolvePath(cwd, word)).catch(() => undefined))?.kind === 'file') return word
-    }
-    return undefined
-  }
-
+export function createFormatting(host: Host): Formatting {
+  const { log } = host.effects
+  const tools: Tools = { ...host, said: createLru(256), question: createFormatterQuestion(host) }
   return {
     async ask(targets, context) {
-      await askFor(targets, context).catch((error: unknown) =>
+      await askFor(tools, targets, context).catch((error: unknown) =>
         log.warn('a formatter could not be asked about', { directory: context.directory, reason: String(error) }),
       )
     },
     async apply(written, context) {
       try {
-        return await formatAll(written, context)
+        return await formatAll(tools, written, context)
       } catch (error) {
         log.warn('formatting after a change failed', { directory: context.directory, reason: String(error) })
         return NOTHING
       }
     },
   }
+}
+
+async function formattersOf({ config }: Host, { directory }: ToolContext): Promise<readonly Formatter[]> {
+  return configuredFormatters((await config(directory))['formatter'])
+}
+
+async function askFor(tools: Tools, targets: readonly Target[], context: ToolContext): Promise<void> {
+  const formatters = await formattersOf(tools, context)
+  const wanted = targets.flatMap((target) => {
+    const some = fitting(formatters, target)
+    return some.length === 0 ? [] : [{ target, formatters: some }]
+  })
+  if (wanted.length === 0) return
+  const guarded = await tools.protectedFiles.reasons(wanted.map(({ target }) => target.path))
+  await tools.question(
+    wanted.filter((_, index) => guarded[index] === undefined), // I3
+    context,
+  )
+}
+
+async function formatAll(tools: Tools, written: readonly Written[], context: ToolContext): Promise<Formatted> {
+  const formatters = await formattersOf(tools, context)
+  const wanted = written.filter(({ target, content }) => fitting(formatters, target).length > 0 && isText(content))
+  if (wanted.length === 0) return NOTHING
+  const guarded = await tools.protectedFiles.reasons(wanted.map(({ target }) => target.path))
+  const ends = tools.effects.clock.monotonic() + LIMITS.formatters.callTimeout
+  const contents = new Map<string, Uint8Array>()
+  const changes = new Map<string, Set<string>>()
+  for (const [index, { target, content }] of wanted.entries()) {
+    if (guarded[index] !== undefined) continue // I3
+    for (const formatter of fitting(formatters, target)) {
+      const before = contents.get(target.path) ?? content
+      const after = await formatOne(tools, formatter, { target, content: before }, { context, ends })
+      if (after === undefined) continue
+      contents.set(target.path, after)
+      if (!isSame(before, after)) changes.set(formatter.id, (changes.get(formatter.id) ?? new Set()).add(target.display))
+    }
+  }
+  const paths = wanted.filter(({ target }) => contents.has(target.path)).map(({ target }) => target.display)
+  return { contents, paths, told: toldOf(changes) }
+}
+
+/** What the file holds then; undefined when the formatter did not run, or failed. */
+async function formatOne(tools: Tools, formatter: Formatter, written: Written, call: Call): Promise<Uint8Array | undefined> {
+  const { programs, effects } = tools
+  const { path } = written.target
+  const { context, ends } = call
+  const left = ends - effects.clock.monotonic()
+  if (left <= 0 || context.signal.aborted) return undefined
+  const unfit = (reason: string) => once(tools, formatter, reason, context)
+  const verdict = await judgeFormatter(formatter, path, effects.files)
+  if (verdict.type === 'unwanted') return undefined
+  const program = await formatterProgram(tools, formatter, context.directory, verdict)
+  const { message } = await programs.standing(program)
+  if (message !== null) return unfit(verdict.type === 'refused' ? `${verdict.reason}; ${message}` : message)
+  const [name = ''] = formatter.command
+  if ((await programs.find(name, context.directory)) === undefined)
+    return unfit(`the program "${name}" was not found outside of the project`)
+  const words = [...formatter.command, ...(verdict.args ?? [])].map((word) => word.replaceAll(FILE, path))
+  const isFilter = !formatter.command.some((word) => word.includes(FILE))
+  const cwd = verdict.cwd ?? context.directory
+  const stray = await strayArgument(tools, formatter, cwd)
+  if (stray !== undefined) return unfit(`its argument "${stray}" names a file of the project; name a file by its absolute path`)
+  const env = { ...effects.childEnv, ...formatter.environment }
+  const directories = isWithin(context.directory, path) ? [] : [dirname(path)]
+  const started = { program, words, run: context, directories, writes: [path] }
+  const result = await programs
+    .run(started, {
+      cwd,
+      env,
+      signal: context.signal,
+      timeoutMs: Math.min(left, LIMITS.formatters.timeout),
+      captureBytes: isFilter ? MAX_BYTES : LIMITS.formatters.output,
+      ...(isFilter && { stdin: new TextDecoder('utf-8', { ignoreBOM: true }).decode(written.content) }),
+    })
+    .catch((error: unknown) => toFailure(error).message)
+  if (typeof result === 'string') return unfit(`it could not be started: ${result}`)
+  const after = await outcome(tools, result, written, isFilter)
+  if (typeof after !== 'string') return after
+  effects.log.warn('a formatter failed; the file is as it was written', { formatter: formatter.id, path, reason: after })
+  return undefined
+}
+
+/** The content that is on disk when it settles, or why there is none of the formatter's: then the one before is (I1). */
+async function outcome(
+  { effects: { files } }: Host,
+  result: ProcessResult,
+  { target, content }: Written,
+  isFilter: boolean,
+): Promise<Uint8Array | string> {
+  const failure = failureOf(result, isFilter)
+  const now = await files.read(target.path, MAX_BYTES, { canonical: true }).catch(() => undefined)
+  const made = isFilter ? new TextEncoder().encode(result.stdout) : now
+  const reason = failure ?? (made === undefined ? 'it left no file, or a larger one than tools change' : emptied(made))
+  const kept = reason === undefined && made !== undefined ? made : content
+  const kind = (await files.entry(target.path))?.kind
+  if (kind !== undefined && kind !== 'file') await files.remove(target.path)
+  if (now === undefined || !isSame(now, kept)) await files.writeAtomic(target.path, kept, { canonical: true })
+  return reason ?? kept
+}
+
+function once({ said, effects }: Tools, { id }: Formatter, reason: string, { directory }: ToolContext): undefined {
+  const key = `${id}\0${directory}\0${reason}`
+  if (said.get(key) !== undefined) return
+  said.set(key, true)
+  effects.log.warn('a formatter does not run', { formatter: id, directory, reason })
+}
+
+/** I2: an interpreter would take the file from the project it runs in. */
+async function strayArgument({ effects: { files } }: Host, { command }: Formatter, cwd: string): Promise<string | undefined> {
+  for (const word of command.slice(1)) {
+    if (word.startsWith('-') || word.startsWith('/') || word.includes(FILE)) continue
+    if ((await files.stat(resolvePath(cwd, word)).catch(() => undefined))?.kind === 'file') return word
+  }
+  return undefined
 }
 
 interface Call {

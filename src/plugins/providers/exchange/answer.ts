@@ -51,120 +51,142 @@ interface Passage {
   metadata: SharedV3ProviderMetadata | undefined
 }
 
-export function createAnswer(lens: Lens, { push, broken, context, onOddUsage }: AnswerDeps): Answer {
-  const open = new Map<string, Passage>()
-  const ended = new Set<string>()
-  let place: Answer['place'] = 'open'
-  let isShared = false
-  let calls = 0
+/** An answer as far as it was read. */
+interface Reading extends AnswerDeps {
+  readonly lens: Lens
+  /** Texts that have begun, and those that have ended. */
+  readonly open: Map<string, Passage>
+  readonly ended: Set<string>
+  place: Answer['place']
+  /** The SDK is given everything (I1). */
+  isShared: boolean
+  /** Calls that are made here. */
+  calls: number
+}
 
-  const keyOf = (kind: Kind, id: string) => `${kind} ${id}`
-  const begin = (kind: Kind, id: string, metadata?: SharedV3ProviderMetadata): Passage | undefined => {
-    const key = keyOf(kind, id)
-    if (ended.has(key)) return undefined
-    const known = open.get(key)
-    if (known !== undefined) {
-      known.metadata = joined(known.metadata, metadata)
-      return known
-    }
-    const passage = { kind, id, metadata }
-    open.set(key, passage)
-    push(kind === 'text' ? { type: 'text-start', id } : { type: 'reasoning-start', id })
-    return passage
-  }
-  const grow = ({ kind, id, delta, metadata }: Growth) => {
-    if (begin(kind, id, metadata) === undefined || delta === '') return
-    push(kind === 'text' ? { type: 'text', delta } : { type: 'reasoning', id, delta })
-  }
-  const end = (kind: Kind, id: string, metadata?: SharedV3ProviderMetadata) => {
-    const passage = open.get(keyOf(kind, id))
-    if (passage === undefined) return
-    open.delete(keyOf(kind, id))
-    ended.add(keyOf(kind, id))
-    const all = joined(passage.metadata, metadata)
-    push({ type: kind === 'text' ? 'text-end' : 'reasoning-end', id, ...(all === undefined ? {} : { metadata: all }) })
-  }
-  const endAll = () => {
-    for (const { kind, id } of open.values()) end(kind, id)
-  }
-  const finish = ({ finishReason, usage }: Extract<LanguageModelV3StreamPart, { type: 'finish' }>) => {
-    if (place === 'open') throw broken() ?? streamFault('ended the stream without a finish reason.', context)
-    if (finishReason.unified === 'error') throw streamFault(`ended the stream with ${finishReason.raw ?? 'an error'}.`, context)
-    endAll()
-    push({ type: 'finish', reason: reasonOf(finishReason, calls), usage: usageOf(usage, onOddUsage) })
-  }
-
+export function createAnswer(lens: Lens, deps: AnswerDeps): Answer {
+  const reading: Reading = { ...deps, lens, open: new Map(), ended: new Set(), place: 'open', isShared: false, calls: 0 }
   return {
     get place() {
-      return place
+      return reading.place
     },
-    read(event) {
-      const { grown = [], rest, isFrame = false, begins, error, place: next } = lens.see(event)
-      if (error !== undefined && error !== null) throw inStreamError(error, context)
-      if (next !== undefined) place = next
-      if (begins !== undefined && !isShared) begin(begins.kind, begins.id)
-      if (isFrame) return rest
-      if (isShared) return event
-      for (const each of grown) {
-        if (lens.endsTexts && !open.has(keyOf(each.kind, each.id))) endAll()
-        grow(each)
-      }
-      if (grown.length > 0) return rest
-      if (lens.endsTexts) endAll()
-      isShared = true
-      return rest ?? event
-    },
-    take(part) {
-      switch (part.type) {
-        case 'text-start':
-          begin('text', part.id, part.providerMetadata)
-          break
-        case 'text-delta':
-          grow({ kind: 'text', id: part.id, delta: part.delta, ...said(part.providerMetadata) })
-          break
-        case 'text-end':
-          end('text', part.id, part.providerMetadata)
-          break
-        case 'reasoning-start':
-          begin('reasoning', part.id, part.providerMetadata)
-          break
-        case 'reasoning-delta':
-          grow({ kind: 'reasoning', id: part.id, delta: part.delta, ...said(part.providerMetadata) })
-          break
-        case 'reasoning-end':
-          end('reasoning', part.id, part.providerMetadata)
-          break
-        case 'tool-input-start':
-          if (part.providerExecuted !== true) push({ type: 'tool-input-start', callId: part.id, tool: part.toolName })
-          break
-        case 'tool-input-delta':
-          if (part.delta !== '') push({ type: 'tool-input', callId: part.id, delta: part.delta })
-          break
-        case 'tool-call': {
-          const { toolCallId: callId, toolName: tool, input, providerExecuted } = part
-          if (providerExecuted !== true) calls++
-          const executed = providerExecuted === true ? { executed: true as const } : {}
-          push({ type: 'tool-call', callId, tool, input: input.trim() === '' ? '{}' : input, ...said(part.providerMetadata), ...executed })
-          break
-        }
-        case 'tool-result': {
-          if (part.preliminary === true) break
-          const { toolCallId: callId, toolName: tool, result: output, isError = false } = part
-          push({ type: 'tool-result', callId, tool, output, isError, ...said(part.providerMetadata) })
-          break
-        }
-        case 'error':
-          if (part.error instanceof Error) throw streamFault(`sent what cannot be read: ${part.error.message}`, context)
-          throw inStreamError(part.error, context)
-        case 'finish':
-          finish(part)
-          return 'ended'
-        default:
-          break
-      }
-      return 'more'
-    },
+    read: (event) => read(reading, event),
+    take: (part) => take(reading, part),
   }
+}
+
+function read(reading: Reading, event: JsonRecord): JsonRecord | undefined {
+  const { lens, open, context } = reading
+  const { grown = [], rest, isFrame = false, begins, error, place: next } = lens.see(event)
+  if (error !== undefined && error !== null) throw inStreamError(error, context)
+  if (next !== undefined) reading.place = next
+  if (begins !== undefined && !reading.isShared) begin(reading, begins.kind, begins.id)
+  if (isFrame) return rest
+  if (reading.isShared) return event
+  for (const each of grown) {
+    if (lens.endsTexts && !open.has(keyOf(each.kind, each.id))) endAll(reading)
+    grow(reading, each)
+  }
+  if (grown.length > 0) return rest
+  if (lens.endsTexts) endAll(reading)
+  reading.isShared = true
+  return rest ?? event
+}
+
+function take(reading: Reading, part: LanguageModelV3StreamPart): 'more' | 'ended' {
+  const { push, context } = reading
+  switch (part.type) {
+    case 'text-start':
+      begin(reading, 'text', part.id, part.providerMetadata)
+      break
+    case 'text-delta':
+      grow(reading, { kind: 'text', id: part.id, delta: part.delta, ...said(part.providerMetadata) })
+      break
+    case 'text-end':
+      end(reading, 'text', part.id, part.providerMetadata)
+      break
+    case 'reasoning-start':
+      begin(reading, 'reasoning', part.id, part.providerMetadata)
+      break
+    case 'reasoning-delta':
+      grow(reading, { kind: 'reasoning', id: part.id, delta: part.delta, ...said(part.providerMetadata) })
+      break
+    case 'reasoning-end':
+      end(reading, 'reasoning', part.id, part.providerMetadata)
+      break
+    case 'tool-input-start':
+      if (part.providerExecuted !== true) push({ type: 'tool-input-start', callId: part.id, tool: part.toolName })
+      break
+    case 'tool-input-delta':
+      if (part.delta !== '') push({ type: 'tool-input', callId: part.id, delta: part.delta })
+      break
+    case 'tool-call': {
+      const { toolCallId: callId, toolName: tool, input, providerExecuted } = part
+      if (providerExecuted !== true) reading.calls++
+      const executed = providerExecuted === true ? { executed: true as const } : {}
+      push({ type: 'tool-call', callId, tool, input: input.trim() === '' ? '{}' : input, ...said(part.providerMetadata), ...executed })
+      break
+    }
+    case 'tool-result': {
+      if (part.preliminary === true) break
+      const { toolCallId: callId, toolName: tool, result: output, isError = false } = part
+      push({ type: 'tool-result', callId, tool, output, isError, ...said(part.providerMetadata) })
+      break
+    }
+    case 'error':
+      if (part.error instanceof Error) throw streamFault(`sent what cannot be read: ${part.error.message}`, context)
+      throw inStreamError(part.error, context)
+    case 'finish':
+      finish(reading, part)
+      return 'ended'
+    default:
+      break
+  }
+  return 'more'
+}
+
+function keyOf(kind: Kind, id: string): string {
+  return `${kind} ${id}`
+}
+
+function begin({ open, ended, push }: Reading, kind: Kind, id: string, metadata?: SharedV3ProviderMetadata): Passage | undefined {
+  const key = keyOf(kind, id)
+  if (ended.has(key)) return undefined
+  const known = open.get(key)
+  if (known !== undefined) {
+    known.metadata = joined(known.metadata, metadata)
+    return known
+  }
+  const passage = { kind, id, metadata }
+  open.set(key, passage)
+  push(kind === 'text' ? { type: 'text-start', id } : { type: 'reasoning-start', id })
+  return passage
+}
+
+function grow(reading: Reading, { kind, id, delta, metadata }: Growth): void {
+  if (begin(reading, kind, id, metadata) === undefined || delta === '') return
+  reading.push(kind === 'text' ? { type: 'text', delta } : { type: 'reasoning', id, delta })
+}
+
+function end({ open, ended, push }: Reading, kind: Kind, id: string, metadata?: SharedV3ProviderMetadata): void {
+  const passage = open.get(keyOf(kind, id))
+  if (passage === undefined) return
+  open.delete(keyOf(kind, id))
+  ended.add(keyOf(kind, id))
+  const all = joined(passage.metadata, metadata)
+  push({ type: kind === 'text' ? 'text-end' : 'reasoning-end', id, ...(all === undefined ? {} : { metadata: all }) })
+}
+
+function endAll(reading: Reading): void {
+  for (const { kind, id } of reading.open.values()) end(reading, kind, id)
+}
+
+function finish(reading: Reading, { finishReason, usage }: Extract<LanguageModelV3StreamPart, { type: 'finish' }>): void {
+  const { place, broken, context, push, calls, onOddUsage } = reading
+  if (place === 'open') throw broken() ?? streamFault('ended the stream without a finish reason.', context)
+  if (finishReason.unified === 'error') throw streamFault(`ended the stream with ${finishReason.raw ?? 'an error'}.`, context)
+  endAll(reading)
+  push({ type: 'finish', reason: reasonOf(finishReason, calls), usage: usageOf(usage, onOddUsage) })
 }
 
 /** A turn that the provider has paused goes on like one whose calls were made. */

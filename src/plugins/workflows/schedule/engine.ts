@@ -66,9 +66,10 @@ export function startEngine(host: NativeHost, options: WorkflowsOptions): Engine
   const settings = createSettings(host)
   const zoned: Zoned = (schedule) => (schedule.timezone === LOCAL_ZONE ? inZone(schedule, options.localZone()) : schedule)
   const ledger = createLedger(rows, (projection) => zonedProjection(projection, zoned))
-  const turn = createPause()
   const isServing = () => actor.getSnapshot().hasTag('serving')
+  const current = (activation: Activation) => currentFile(serving, activation)
   const runner = createRunner({ host, ledger, isOver: () => !isServing(), current, onEnded: () => activations.released() })
+  const claim = (occurrence: ClaimInput) => claimDue(serving, occurrence)
   const activations = createActivations({ effects, actors: host.actors, ledger, zoned, claim, running: () => runner.running })
   const library = createLibrary({
     effects,
@@ -87,94 +88,14 @@ export function startEngine(host: NativeHost, options: WorkflowsOptions): Engine
     isBehind: () => actor.getSnapshot().hasTag('behind'),
     tell: (event) => actor.send(event),
   })
+  const serving: Serving = { host, ledger, library, reconciler, fitness, runner, isServing, turn: createPause() }
   const using = new Map<string, Use>()
   const onTracked = (directory: string) => void using.set(directory, { ready: started, noted: Number.NEGATIVE_INFINITY })
   const logic = workflowEngineLogic({ effects, ledger, settings, library, runner, activations, following, onTracked })
   const actor = createActor(logic, { id: 'workflow-engine', clock })
   const started = untilStarted(actor)
   started.catch(() => undefined)
-
-  async function isOff({ projection }: Activation): Promise<boolean> {
-    const { workspaceRoot: root } = projection
-    return !isInstallationRoot(root) && (await host.switchedOff(root)) !== undefined
-  }
-
-  async function current(activation: Activation): Promise<Executable> {
-    if (await isOff(activation)) throw new Error('scheduled workflows are switched off for this workspace')
-    const { workspaceRoot, workflowId, sourceHash, sourcePath } = activation.projection
-    const found = reconciler.find(workspaceRoot, workflowId)
-    if (found === undefined) throw new Error(reconciler.lossOf(activation))
-    const [fit] = await fitness([found])
-    const [obstacle] = fit?.obstacles ?? []
-    if (activation.isLost)
-      throw new Error(obstacle === undefined ? reconciler.lossOf(activation) : `${found.sourcePath}: ${obstacle.message}`)
-    const content = await readContent({ effects, budget: { used: 0 }, work: beginWork(LIMITS.workflows.lookWork) }, found.sourcePath)
-    const isCurrent =
-      found.sourcePath === sourcePath && content?.ok === true && content.hash === sourceHash && found.sourceHash === sourceHash
-    if (isCurrent && fit !== undefined && obstacle === undefined) return { found, isAccepted: fit.isAccepted }
-    for (const context of library.contexts()) library.suspect(context.root, found.sourcePath, workflowId)
-    throw new Error(`${found.sourcePath}: ${isCurrent && obstacle !== undefined ? obstacle.message : 'is being changed'}`)
-  }
-
-  async function claim({ activationId, scheduledAt }: ClaimInput): Promise<ClaimAnswer> {
-    await turn()
-    const before = ledger.activation(activationId)
-    if (before === undefined || !isServing()) throw new Error('nothing is claimed any more') // I1
-    if (await isOff(before)) return { type: 'refused', at: clock.now() } // I2
-    const ready = await current(before)
-    const activation = ledger.activation(activationId)
-    const { projection } = activation ?? before
-    if (activation === undefined || !projection.active || projection.sourceHash !== ready.found.sourceHash || !isServing())
-      throw new Error('the activation was changed meanwhile')
-    const now = clock.now()
-    const request = { activation, scheduledAt, trigger: 'scheduled', now, runId: runner.nextRunId(), owner: runner.owner } as const
-    const outcome = claimOccurrence(ledger, request)
-    runner.begin(outcome, ready)
-    return { type: outcome.type === 'claimed' ? 'claimed' : 'refused', at: now }
-  }
-
-  /** The workspace that was used longest ago makes room. */
-  function track(directory: string): void {
-    const known = ledger.workspaces()
-    const over = known.includes(directory) ? [] : known.slice(0, Math.max(0, known.length + 1 - LIMITS.workflows.workspaces))
-    ledger.commit('process', (tx) => {
-      for (const old of over) ledger.untrack(tx, old)
-      ledger.track(tx, directory, clock.now())
-    })
-    for (const old of over) {
-      library.unfollow(old)
-      using.delete(old)
-    }
-    if (over.length > 0) void following.all()
-  }
-
-  function use(context: Context): Promise<void> {
-    const now = clock.monotonic()
-    const known = using.get(context.root)
-    if (known !== undefined) {
-      if (now - known.noted >= LIMITS.workflows.useNoted && !context.isInstallation) note(context, known, now)
-      return known.ready
-    }
-    const work = async () => {
-      await started
-      if (!context.isInstallation) track(context.directory)
-      await library.follow(context)
-      await reconciler.reconcileContext(context)
-    }
-    const ready = work()
-    using.set(context.root, { ready, noted: now })
-    ready.catch(() => using.delete(context.root))
-    return ready
-  }
-
-  function note({ directory }: Context, known: Use, now: number): void {
-    known.noted = now
-    try {
-      ledger.commit('process', (tx) => ledger.track(tx, directory, clock.now()))
-    } catch (error) {
-      log.warn('the use of a workspace could not be noted', { directory, cause: String(error) })
-    }
-  }
+  const uses: Uses = { effects, ledger, library, reconciler, following, using, started }
 
   function refuse(): void {
     actor.send({ type: 'service.stopping' })
@@ -194,7 +115,7 @@ export function startEngine(host: NativeHost, options: WorkflowsOptions): Engine
     runner,
     zoned,
     fitness,
-    use,
+    use: (context) => use(uses, context),
     current,
     followSettings: following.followSettings,
     stop() {
@@ -202,6 +123,113 @@ export function startEngine(host: NativeHost, options: WorkflowsOptions): Engine
       actor.send({ type: 'stop.requested' })
       return toPromise(actor).then(ignore, ignore)
     },
+  }
+}
+
+/** What is due is claimed, and executed, with these. */
+interface Serving extends Pick<Engine, 'ledger' | 'library' | 'reconciler' | 'fitness' | 'runner'> {
+  readonly host: NativeHost
+  /** Waits for a turn of the event loop. */
+  readonly turn: () => Promise<void>
+  isServing(): boolean
+}
+
+async function isOff({ host }: Serving, { projection }: Activation): Promise<boolean> {
+  const { workspaceRoot: root } = projection
+  return !isInstallationRoot(root) && (await host.switchedOff(root)) !== undefined
+}
+
+/** See `Engine.current`. */
+async function currentFile(serving: Serving, activation: Activation): Promise<Executable> {
+  const { host, library, reconciler, fitness } = serving
+  if (await isOff(serving, activation)) throw new Error('scheduled workflows are switched off for this workspace')
+  const { workspaceRoot, workflowId, sourceHash, sourcePath } = activation.projection
+  const found = reconciler.find(workspaceRoot, workflowId)
+  if (found === undefined) throw new Error(reconciler.lossOf(activation))
+  const [fit] = await fitness([found])
+  const [obstacle] = fit?.obstacles ?? []
+  if (activation.isLost)
+    throw new Error(obstacle === undefined ? reconciler.lossOf(activation) : `${found.sourcePath}: ${obstacle.message}`)
+  const reading = { effects: host.effects, budget: { used: 0 }, work: beginWork(LIMITS.workflows.lookWork) }
+  const content = await readContent(reading, found.sourcePath)
+  const isCurrent =
+    found.sourcePath === sourcePath && content?.ok === true && content.hash === sourceHash && found.sourceHash === sourceHash
+  if (isCurrent && fit !== undefined && obstacle === undefined) return { found, isAccepted: fit.isAccepted }
+  for (const context of library.contexts()) library.suspect(context.root, found.sourcePath, workflowId)
+  throw new Error(`${found.sourcePath}: ${isCurrent && obstacle !== undefined ? obstacle.message : 'is being changed'}`)
+}
+
+async function claimDue(serving: Serving, { activationId, scheduledAt }: ClaimInput): Promise<ClaimAnswer> {
+  const { host, ledger, runner, isServing, turn } = serving
+  const { clock } = host.effects
+  await turn()
+  const before = ledger.activation(activationId)
+  if (before === undefined || !isServing()) throw new Error('nothing is claimed any more') // I1
+  if (await isOff(serving, before)) return { type: 'refused', at: clock.now() } // I2
+  const ready = await currentFile(serving, before)
+  const activation = ledger.activation(activationId)
+  const { projection } = activation ?? before
+  if (activation === undefined || !projection.active || projection.sourceHash !== ready.found.sourceHash || !isServing())
+    throw new Error('the activation was changed meanwhile')
+  const now = clock.now()
+  const request = { activation, scheduledAt, trigger: 'scheduled', now, runId: runner.nextRunId(), owner: runner.owner } as const
+  const outcome = claimOccurrence(ledger, request)
+  runner.begin(outcome, ready)
+  return { type: outcome.type === 'claimed' ? 'claimed' : 'refused', at: now }
+}
+
+/** Workspaces in use, and what follows them. */
+interface Uses extends Pick<Engine, 'ledger' | 'library' | 'reconciler'> {
+  readonly effects: NativeHost['effects']
+  readonly following: ReturnType<typeof createFollowing>
+  /** By root. */
+  readonly using: Map<string, Use>
+  readonly started: Promise<void>
+}
+
+/** See `Engine.use`. */
+function use(uses: Uses, context: Context): Promise<void> {
+  const { effects, using } = uses
+  const now = effects.clock.monotonic()
+  const known = using.get(context.root)
+  if (known !== undefined) {
+    if (now - known.noted >= LIMITS.workflows.useNoted && !context.isInstallation) note(uses, context, known, now)
+    return known.ready
+  }
+  const ready = begin(uses, context)
+  using.set(context.root, { ready, noted: now })
+  ready.catch(() => using.delete(context.root))
+  return ready
+}
+
+async function begin(uses: Uses, context: Context): Promise<void> {
+  await uses.started
+  if (!context.isInstallation) track(uses, context.directory)
+  await uses.library.follow(context)
+  await uses.reconciler.reconcileContext(context)
+}
+
+/** The workspace that was used longest ago makes room. */
+function track({ effects, ledger, library, following, using }: Uses, directory: string): void {
+  const known = ledger.workspaces()
+  const over = known.includes(directory) ? [] : known.slice(0, Math.max(0, known.length + 1 - LIMITS.workflows.workspaces))
+  ledger.commit('process', (tx) => {
+    for (const old of over) ledger.untrack(tx, old)
+    ledger.track(tx, directory, effects.clock.now())
+  })
+  for (const old of over) {
+    library.unfollow(old)
+    using.delete(old)
+  }
+  if (over.length > 0) void following.all()
+}
+
+function note({ effects, ledger }: Uses, { directory }: Context, known: Use, now: number): void {
+  known.noted = now
+  try {
+    ledger.commit('process', (tx) => ledger.track(tx, directory, effects.clock.now()))
+  } catch (error) {
+    effects.log.warn('the use of a workspace could not be noted', { directory, cause: String(error) })
   }
 }
 

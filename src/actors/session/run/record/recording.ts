@@ -4,7 +4,7 @@
  * I1 Memory follows the rows: what a commit changes is taken over after it, so a failed commit changes nothing.
  * I2 Whoever writes asks first whether the record is open (`isOpen`).
  */
-import { type ActorRefFrom, createActor, fromPromise } from 'xstate'
+import { type ActorRefFrom, createActor, fromPromise, initialTransition, transition } from 'xstate'
 import { stepRecorderMachine } from '../../../../machines/session/step-recorder.machine.js'
 import { SvcError } from '../../../../protocol/errors.js'
 import type { AssistantInfo, Part, TextPart } from '../../../../protocol/message/message.js'
@@ -19,7 +19,7 @@ export interface Recording {
   readonly core: RecordingCore
   readonly sessionId: string
   readonly messageId: string
-  readonly life: ActorRefFrom<typeof stepRecorderMachine>
+  readonly life: Life
   info: AssistantInfo
   /** In order, by id; parts are values and are replaced, never changed. */
   readonly parts: Map<string, Part>
@@ -38,6 +38,10 @@ export interface Recording {
   readonly growth: Map<string, { readonly joiner: Joiner; bytes: number }>
 }
 
+type StepRecorder = ActorRefFrom<typeof stepRecorderMachine>
+
+type Life = Pick<StepRecorder, 'getSnapshot' | 'send'>
+
 /** By the system of its actor, of which that is the root. */
 const recordings = new WeakMap<object, Recording>()
 
@@ -51,13 +55,36 @@ const logic = stepRecorderMachine.provide({
   },
 })
 
+const [OPENED] = initialTransition(logic)
+const [CLOSED] = transition(logic, OPENED, { type: 'closed' })
+
+/** Many a step says nothing: its record has an actor, which costs more than a row, from its first text on. */
+function createLife(begin: () => StepRecorder): Life {
+  let actor: StepRecorder | undefined
+  let unsaid: ReturnType<StepRecorder['getSnapshot']> = OPENED
+  return {
+    getSnapshot: () => actor?.getSnapshot() ?? unsaid,
+    send(event) {
+      if (event.type === 'closed' && actor === undefined) {
+        unsaid = CLOSED
+        return
+      }
+      actor ??= begin()
+      actor.send(event)
+    },
+  }
+}
+
 export function openRecording(core: RecordingCore, info: AssistantInfo): Recording {
-  const life = createActor(logic, { clock: core.effects.clock })
   const recording: Recording = {
     core,
     sessionId: info.sessionId,
     messageId: info.id,
-    life,
+    life: createLife(() => {
+      const actor = createActor(logic, { clock: core.effects.clock })
+      recordings.set(actor.system, recording)
+      return actor.start()
+    }),
     info,
     parts: new Map(),
     textId: '',
@@ -70,8 +97,6 @@ export function openRecording(core: RecordingCore, info: AssistantInfo): Recordi
     saidOf: new Map(),
     growth: new Map(),
   }
-  recordings.set(life.system, recording)
-  life.start()
   return recording
 }
 

@@ -15,6 +15,7 @@ import { buildReader } from './build-reader.mjs'
 import { buildTestLibrary } from './build-testing.mjs'
 import { buildToolbox } from './build-toolbox.mjs'
 import { compileAhead } from './compile-ahead.mjs'
+import { LATER } from './later.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -56,27 +57,6 @@ const STREAMS_OF_NODE = {
   },
 }
 
-/** What `string-width` makes when it is loaded, a fifteenth of what a start costs, is made when something other than plain text is first measured. */
-const WIDTHS_WHEN_ASKED = {
-  name: 'widths-when-asked',
-  setup(bundle) {
-    bundle.onLoad({ filter: /[\\/]string-width[\\/]index\.js$/ }, ({ path }) => {
-      let contents = readFileSync(path, 'utf8')
-      for (const [name, made] of [
-        ['segmenter', 'new Intl.Segmenter()'],
-        ['rgiEmojiRegex', '/^\\p{RGI_Emoji}$/v'],
-      ]) {
-        const [before, ...others] = contents.split(`const ${name} = ${made};`)
-        if (others.length !== 1) throw new Error(`${path} is not what the build was made for: ${name}`)
-        // A pattern is looked at when it is parsed, too.
-        const later = made.startsWith('/') ? `new RegExp(${JSON.stringify(made.slice(1, -2))}, 'v')` : made
-        contents = `${before}let its_${name}; const ${name} = () => (its_${name} ??= ${later});${others[0].replaceAll(`${name}.`, `${name}().`)}`
-      }
-      return { contents }
-    })
-  },
-}
-
 const SERVER = './commands/serve/serve.js'
 /** Found beside the entry when it is loaded. */
 const SERVER_APART = {
@@ -99,7 +79,7 @@ export function settings() {
     mainFields: ['module', 'main'],
     target: 'node20.19',
     external: OUTSIDE,
-    plugins: [ENGLISH_ONLY, STREAMS_OF_NODE, WIDTHS_WHEN_ASKED],
+    plugins: [ENGLISH_ONLY, STREAMS_OF_NODE, LATER],
     banner: { js: REQUIRE },
     define: { SVC_VERSION: JSON.stringify(version), 'process.env.NODE_ENV': '"production"' },
     legalComments: 'none',

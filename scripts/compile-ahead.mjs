@@ -63,8 +63,6 @@ async function runNoted([dist, ...start]) {
     import('node:v8'),
     import('node:module'),
   ])
-  const folder = join(dist, 'compiled', String(v8.cachedDataVersionTag()))
-  mkdirSync(folder, { recursive: true })
   const scripts = new Map()
   const { Script } = vm
   vm.Script = class extends Script {
@@ -73,8 +71,17 @@ async function runNoted([dist, ...start]) {
       scripts.set(options.filename, this)
     }
   }
-  // Flags are part of what V8 compares: the program sets some once it runs.
-  v8.setFlagsFromString = () => undefined
+  // Flags are part of what V8 compares: those count that the entry sets before it asks for the version, not those of the program when it runs.
+  const { cachedDataVersionTag } = v8
+  let folder = ''
+  v8.cachedDataVersionTag = () => {
+    const tag = cachedDataVersionTag()
+    folder = join(dist, 'compiled', String(tag))
+    mkdirSync(folder, { recursive: true })
+    v8.setFlagsFromString = () => undefined
+    syncBuiltinESMExports()
+    return tag
+  }
   syncBuiltinESMExports()
   process.on('exit', (code) => {
     if (code !== 0) return

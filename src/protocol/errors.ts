@@ -3,7 +3,7 @@
  * (http-contract §6, choices 1 and 19). No status number appears anywhere else.
  */
 import { cut } from '../kernel/cut.js'
-import * as z from 'zod'
+import type { ApiError } from './api-error.js'
 import { messageOf } from './message-of.js'
 
 interface ErrorKind {
@@ -80,18 +80,6 @@ export class SvcError extends Error {
     return ERRORS[this.code].status
   }
 }
-
-/** The envelope of every error answer (service.md, Errors 1). */
-export const ApiError = z
-  .looseObject({
-    code: z.string(),
-    message: z.string(),
-    retryable: z.boolean(),
-    details: z.record(z.string(), z.unknown()),
-    requestId: z.string().optional(),
-  })
-  .meta({ id: 'ApiError' })
-export type ApiError = z.infer<typeof ApiError>
 
 /** An error as data, for every boundary that can lose a class: machine context, rows, frames. */
 export interface Failure {

@@ -1,7 +1,8 @@
 /** The OpenAPI 3.1 document, derived from the contracts (service.md, Versioning 1; http-contract §0). */
 import * as z from 'zod'
 import { API, API_VERSION } from './api.js'
-import { ERRORS, ApiError } from './errors.js'
+import { ApiError } from './api-error.js'
+import { ERRORS } from './errors.js'
 import { EventEnvelope } from './event/event.js'
 import { PartEnvelope } from './message/message.js'
 import { ProviderList } from './provider/provider.js'

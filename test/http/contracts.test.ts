@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import type { HttpServer } from '../../src/http/server.js'
 import { API } from '../../src/protocol/api.js'
-import { ApiError } from '../../src/protocol/errors.js'
+import { ApiError } from '../../src/protocol/api-error.js'
 import type { RouteContract } from '../../src/protocol/route.js'
 import { createFakeRuntime } from '../fakes/runtime.js'
 import { BEARER, createTestServer, isForOperator, requestOf, withToken } from './setup.js'

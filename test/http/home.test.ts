@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { ApiError } from '../../src/protocol/errors.js'
+import { ApiError } from '../../src/protocol/api-error.js'
 import { createTestServer, withToken } from './setup.js'
 
 const servers = [createTestServer(), createTestServer(withToken)]

@@ -1,7 +1,7 @@
 // Holds threat-model T1.
 import { afterAll, describe, expect, test } from 'vitest'
 import type { TokenSource } from '../../src/http/admission/tokens.js'
-import { ApiError } from '../../src/protocol/errors.js'
+import { ApiError } from '../../src/protocol/api-error.js'
 import { inspectorRoutes } from '../../src/protocol/system/inspector.js'
 import { BEARER, createTestServer, withToken } from './setup.js'
 

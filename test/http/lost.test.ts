@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
 import { API } from '../../src/protocol/api.js'
-import { ApiError } from '../../src/protocol/errors.js'
+import { ApiError } from '../../src/protocol/api-error.js'
 import { createTestServer } from './setup.js'
 
 const server = createTestServer()

@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import type * as z from 'zod'
 import { API } from '../../src/protocol/api.js'
-import { ApiError } from '../../src/protocol/errors.js'
+import { ApiError } from '../../src/protocol/api-error.js'
 import type { RouteContract } from '../../src/protocol/route.js'
 import { createTestServer, isForOperator, requestOf, withToken } from './setup.js'
 

@@ -2,7 +2,7 @@
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ApiError } from '../../src/protocol/errors.js'
+import { ApiError } from '../../src/protocol/api-error.js'
 import { createFakeRuntime } from '../fakes/runtime.js'
 import { createFakeClock } from '../../src/published/testing/world/clock.js'
 import { TOKEN, createTestServer, withToken } from './setup.js'

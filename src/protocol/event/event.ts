@@ -1,6 +1,6 @@
 /** The Event union, discriminated by `type`, and which events are durable (http-contract §4.1; sessions-events §11). */
 import * as z from 'zod'
-import { ApiError } from '../errors.js'
+import { ApiError } from '../api-error.js'
 import { PermissionRequest, QuestionRequest, RememberedAnswer } from '../interaction/interaction.js'
 import { LIMITS } from '../limits.js'
 import { MessageInfo, Part, PromptRequest, SessionQueueInfo } from '../message/message.js'

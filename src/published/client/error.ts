@@ -1,5 +1,5 @@
 /** Everything that goes wrong with a call, as one error class. */
-import type { ApiError } from '../../protocol/errors.js'
+import type { ApiError } from '../../protocol/api-error.js'
 
 /**
  * A refusal of the server, in its words, or a failure of the client's own: `client.unreachable` (nobody answers, or the

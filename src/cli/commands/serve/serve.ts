@@ -3,6 +3,7 @@ import type { Effects } from '../../../ports/effects.js'
 import { closeInheritedDescriptors } from '../../../platform/node/process/descriptors.js'
 import { createNodeEffects } from '../../../platform/node/node-effects.js'
 import { boundHeap } from '../../../platform/node/heap.js'
+import { optimizeAsEver } from '../../../platform/node/optimizing.js'
 import { scrubEnvironment } from '../../../platform/node/environment.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { ServeOptions } from '../../../server/serve-options.js'
@@ -25,6 +26,7 @@ export async function serve(options: ServeOptions): Promise<number> {
   const service = await startService(effects, { ...options, kind: 'serve' }).catch((error: unknown) => {
     throw explainLock(error, effects.paths.state)
   })
+  optimizeAsEver()
   effects.log.info('listening', { url: service.url, version: VERSION, pid: process.pid })
   const stopped = untilStopped(service, effects) // before the line is read: who waits for it may stop us at once
   writeOut(`svc agent listening on ${service.url}\n`)

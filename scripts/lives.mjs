@@ -13,6 +13,7 @@ import { parseAst } from 'vitest/node'
 const TIMERS = new Set(['setTimeout', 'setInterval'])
 const COLLECTIONS = new Set(['Map', 'Set', 'WeakMap'])
 const ASKED = new Set(['isOver', 'isSet'])
+const MAKES = new Set(['NewExpression', 'CallExpression', 'ArrayExpression', 'ObjectExpression', 'AwaitExpression'])
 const WAITS = new Set(['then', 'catch', 'finally', 'setTimeout', 'createAlarm'])
 
 /** Every life in a text once for each place where it shows: name and line. */
@@ -102,11 +103,17 @@ function inFlight(node, { scopes, text }) {
     if (method === 'delete') taken.add(collection)
   })
   const isElsewhere = (collection) => {
-    const { owner } = variableOf(scopes.get(node).up, /^\w+/.exec(collection)?.[0])
-    return collection.startsWith('this.') || owner !== undefined
+    const { variable } = variableOf(scopes.get(node.body), /^\w+/.exec(collection)?.[0])
+    return collection.startsWith('this.') || (variable !== undefined && !isMadeBy(node, variable, scopes))
   }
   const names = waits ? [...put].filter((collection) => taken.has(collection) && isElsewhere(collection)) : []
-  return names.map((collection) => `in flight ${collection.replaceAll(/\s+/g, '')}`)
+  return names.map((collection) => `in flight ${/\w+$/.exec(collection)?.[0] ?? collection}`)
+}
+
+/** Whether a function makes it, and is not given it: by a parameter, or by a record that it takes apart. */
+function isMadeBy(node, variable, scopes) {
+  const own = scopes.get(node.body).names
+  return [...own.values()].includes(variable) && variable.kind !== 'parameter' && MAKES.has(variable.init?.type)
 }
 
 /** What a variable or a field is, by its type and by what it is set to: '' = a flag. */

@@ -112,6 +112,12 @@ describe('lives outside of machines', () => {
           }
         }`),
     ).toEqual(['in flight busy', 'in flight lately'])
+    expect(
+      keysIn(`
+        async function use(kept: Kept, id: string) { kept.busy.add(id); try { await work(id) } finally { kept.busy.delete(id) } }
+        async function take({ taken }: Kept, id: string) { taken.add(id); await work(id); taken.delete(id) }
+        async function open(kept: Kept, id: string) { const { lately } = kept; lately.add(id); await work(id); lately.delete(id) }`),
+    ).toEqual(['in flight busy', 'in flight taken', 'in flight lately'])
   })
 
   test('are not where an alarm answers', () => {

@@ -16,7 +16,7 @@ const INSIDE = /^node_modules\/eventsource-parser\//
 
 /** Answers the paths it wrote, relative to the root: those of the library, of its package, and the reference of HTTP. `settings` are those of the program. */
 export async function buildClient(root, settings) {
-  const { CONTRACT, toOpenApi, givenForms } = await loadContracts(settings)
+  const { CONTRACT, toOpenApi, givenForms } = await contracts(settings)
   const { metafile } = await build({
     ...settings,
     entryPoints: { client: join(SOURCES, 'client.ts') },
@@ -25,7 +25,7 @@ export async function buildClient(root, settings) {
     target: 'es2022',
     external: [],
     banner: { js: BANNER },
-    plugins: [values('contract.ts', `export const CONTRACT = ${JSON.stringify(CONTRACT)}`)],
+    plugins: [valuesOf(CONTRACT)],
     metafile: true,
   })
   refuseOthers(metafile)
@@ -65,6 +65,16 @@ function packageOf(root) {
   for (const [from, to] of Object.entries(files)) copyFileSync(join(root, 'dist', from), join(root, PACKAGE, to))
   return ['package.json', 'README.md', 'http.md', ...Object.values(files)].map((name) => join(PACKAGE, name))
 }
+
+/** For esbuild: the client inside a program, without the schemas that its operations come from. */
+export async function withoutSchemas(settings) {
+  return valuesOf((await contracts(settings)).CONTRACT)
+}
+
+const valuesOf = (contract) => values('contract.ts', `export const CONTRACT = ${JSON.stringify(contract)}`)
+
+let loading
+const contracts = (settings) => (loading ??= loadContracts(settings))
 
 /** The contracts of the sources, as this process sees them. */
 async function loadContracts(settings) {

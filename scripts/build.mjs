@@ -7,7 +7,7 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSy
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, transform } from 'esbuild'
-import { buildClient } from './build-client.mjs'
+import { buildClient, withoutSchemas } from './build-client.mjs'
 import { buildInspector } from './build-inspector.mjs'
 import { buildLuaSandbox } from './build-lua-sandbox.mjs'
 import { buildPluginLibrary } from './build-plugin.mjs'
@@ -97,7 +97,7 @@ export async function buildProgram() {
   const toolbox = buildToolbox(root, settings())
   const program = [
     await entry(),
-    await bundle({ svc: 'src/cli/main.ts' }, [SERVER_APART]),
+    await bundle({ svc: 'src/cli/main.ts' }, [SERVER_APART, await withoutSchemas(settings())]),
     await bundle({ serve: 'src/cli/commands/serve/serve.ts' }),
   ]
   const library = await buildPluginLibrary(root, settings())

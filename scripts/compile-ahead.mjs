@@ -10,7 +10,7 @@ import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** What is run, each until it ends or listens; of a file that two load, the first decides. */
-const STARTS = [['serve', '--port', '0'], ['session', 'list'], ['--version']]
+const STARTS = [['serve', '--port', '0'], ['session', 'list'], ['run', '--model', 'svc/offline', 'hello'], ['--version']]
 /** For what hangs: a machine may be busy. */
 const DEADLINE = 120_000
 

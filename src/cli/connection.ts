@@ -19,9 +19,9 @@ import { PLATFORM } from '../published/client/platform.js'
 import { createTransport, type Outgoing } from '../published/client/transport.js'
 import type { Client } from '../published/client/client-types.js'
 import { SvcError } from '../protocol/errors.js'
+import { loopbackFetch } from './loopback-fetch.js'
 import { watchInterrupts } from './terminal/interruption.js'
 import { writeError } from './terminal/output.js'
-import { askAtDoor } from '../server/door.js'
 import { explainLock, hasUsers, noteUse, type Presence, readPresence } from '../server/presence.js'
 import type { RunningService } from '../server/composition.js'
 
@@ -70,7 +70,7 @@ export function connectTo(url: string, token = TOKEN): Connection {
 }
 
 function doorsOf(baseUrl: string, token: string | undefined): Pick<Connection, 'client' | 'open'> {
-  const options = { baseUrl, token }
+  const options = { baseUrl, token, fetch: loopbackFetch }
   return {
     client: createClient(options),
     open: (request) => createTransport(options, PLATFORM).exchange(request, (response) => Promise.resolve(response)),
@@ -88,7 +88,7 @@ async function join(state: string): Promise<Connection | 'refused' | undefined> 
   if (readPresence(state) === undefined) return undefined
   const leave = noteUse(state)
   const holder = readPresence(state)
-  const verdict = holder?.kind === 'run' ? await askAtDoor(state) : { token: TOKEN }
+  const verdict = holder?.kind === 'run' ? await (await import('../server/door.js')).askAtDoor(state) : { token: TOKEN }
   if (holder !== undefined && verdict !== undefined && 'token' in verdict && (await isThere(holder))) {
     return { ...connectTo(holder.url, verdict.token), close: () => Promise.resolve(leave()) }
   }
@@ -117,7 +117,7 @@ function isOfAgent(mark: string | undefined): boolean {
 /** A note may outlive its server. */
 async function isThere({ url }: Presence): Promise<boolean> {
   try {
-    return (await createClient({ baseUrl: url }).health()).healthy
+    return (await createClient({ baseUrl: url, fetch: loopbackFetch }).health()).healthy
   } catch {
     return false
   }

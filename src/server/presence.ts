@@ -4,12 +4,14 @@
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import * as z from 'zod'
 import { SvcError } from '../protocol/errors.js'
 
 /** The server of `run` has a token, which `door.ts` gives to other commands. */
-const Presence = z.object({ pid: z.number().int(), url: z.string(), kind: z.enum(['serve', 'run']) })
-export type Presence = z.infer<typeof Presence>
+export interface Presence {
+  readonly pid: number
+  readonly url: string
+  readonly kind: 'serve' | 'run'
+}
 
 /** Folder of the state directory: a file for each process that uses the server inside another. */
 const USERS = 'users'
@@ -28,11 +30,18 @@ export function notePresence(state: string, presence: Presence): () => void {
 /** Who uses the state directory; undefined when nobody said so. */
 export function readPresence(state: string): Presence | undefined {
   try {
-    const result = Presence.safeParse(JSON.parse(readFileSync(join(state, 'server.json'), 'utf8')))
-    return result.success && isAlive(result.data.pid) ? result.data : undefined
+    const note: unknown = JSON.parse(readFileSync(join(state, 'server.json'), 'utf8'))
+    return isPresence(note) && isAlive(note.pid) ? note : undefined
   } catch {
     return undefined
   }
+}
+
+/** Every command looks: a schema would take longer to make than the look. */
+function isPresence(value: unknown): value is Presence {
+  if (typeof value !== 'object' || value === null || !('pid' in value && 'url' in value && 'kind' in value)) return false
+  const { pid, url, kind } = value
+  return Number.isSafeInteger(pid) && typeof url === 'string' && (kind === 'serve' || kind === 'run')
 }
 
 function isAlive(pid: number): boolean {

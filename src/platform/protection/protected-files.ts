@@ -51,16 +51,18 @@ export function createProtectedFiles(where: ProtectedPlaces): ProtectedFiles {
     ...IN_HOME.map((name): Place => [`${home}/${name}`, START_UP]),
     ...IN_SYSTEM.map((path): Place => [path, START_UP]),
   ]
-  const folded = places.map(([path, reason]): Place => [fold(path), reason])
+  /** Made when the first path is looked at: a start needs none of it. */
+  let made: readonly Place[] | undefined
+  const folded = () => (made ??= places.map(([path, reason]): Place => [fold(path), reason]))
   /** Whole outputs of tools, which the model is told to read. */
-  const outputs = fold(`${stateDirectory}/tool-output`)
-  const statePlans = fold(`${stateDirectory}/plans`)
+  const outputs = () => fold(`${stateDirectory}/tool-output`)
+  const statePlans = () => fold(`${stateDirectory}/plans`)
 
   function byName(canonicalPath: string): string | undefined {
     const path = fold(canonicalPath)
-    const place = folded.find(([root]) => isWithin(root, path))
+    const place = folded().find(([root]) => isWithin(root, path))
     if (place !== undefined) return place[1]
-    const holds = folded.find(([root]) => isWithin(path, root))
+    const holds = folded().find(([root]) => isWithin(path, root))
     if (holds !== undefined) return `a directory that holds ${holds[1]}`
     if (PLANS.test(path)) return undefined
     return WORKSPACE.find(({ matches, isExact }) => matches.test(isExact ? canonicalPath : path))?.reason
@@ -68,7 +70,7 @@ export function createProtectedFiles(where: ProtectedPlaces): ProtectedFiles {
 
   function isLeftAlone(canonicalPath: string): boolean {
     const path = fold(canonicalPath)
-    return isWithin(outputs, path) || (isWithin(statePlans, path) && path.endsWith('.md'))
+    return isWithin(outputs(), path) || (isWithin(statePlans(), path) && path.endsWith('.md'))
   }
 
   return {

@@ -44,8 +44,8 @@ export function createTransport(options: Pick<ClientOptions, 'baseUrl' | 'token'
         method: request.method,
         headers: { ...identity, ...request.headers },
         ...(request.body === undefined ? {} : { body: request.body }),
-        // Bodies that are sent as they are read need to say so.
-        ...(request.body instanceof ReadableStream ? { duplex: 'half' } : {}),
+        // Bodies that are sent as they are read need to say so; Node makes streams when they are first named.
+        ...(typeof request.body === 'object' && request.body instanceof ReadableStream ? { duplex: 'half' } : {}),
         ...(request.signal === undefined ? {} : { signal: request.signal }),
       })
       if (!response.ok) throw refusal(response.status, await response.text(), base)

@@ -60,7 +60,7 @@ export function createNpmCache({ effects, onInstalled, onFailed }: NpmCacheDeps)
     } catch (error) {
       const reason = `npm package ${text} could not be installed: ${toFailure(error).message}`
       log.warn('an npm package could not be installed', { spec: text, reason })
-      throw new Error(reason)
+      throw new Error(reason, { cause: error })
     }
   }
 

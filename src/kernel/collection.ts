@@ -51,7 +51,7 @@ export interface Collection<T> {
   delete(tx: Change, id: string): void
 }
 
-export interface CollectionOptions<T> {
+interface CollectionOptions<T> {
   readonly kind: string
   /** Throws for what is no value. */
   parse(data: unknown): T

@@ -97,3 +97,12 @@ test('a retry does not begin once the service begins to stop, though its file wa
   await runner.drain()
   expect([runner.running, ledger.run(waiting.id)?.status]).toEqual([0, 'retry_waiting'])
 })
+
+test('an attempt that was put off beyond all exact numbers is known to the next start', () => {
+  const { rows, ledger, claim } = open()
+  const claimed = claim(1)
+  if (claimed.type !== 'claimed') throw new Error('not claimed')
+  const waiting: WorkflowRun = { ...claimed.run, status: 'retry_waiting', nextAttemptAt: Number.MAX_SAFE_INTEGER * 1024 }
+  ledger.commit('process', (tx) => ledger.putRun(tx, waiting))
+  expect(createLedger(rows, (projection) => projection).open()).toEqual([waiting])
+})

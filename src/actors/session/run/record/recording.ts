@@ -58,17 +58,15 @@ const logic = stepRecorderMachine.provide({
 const [OPENED] = initialTransition(logic)
 const [CLOSED] = transition(logic, OPENED, { type: 'closed' })
 
-/** Many a step says nothing: its record has an actor, which costs more than a row, from its first text on. */
+/** Many a step says nothing. Its record has an actor, which costs more than a row, from its first text on. */
 function createLife(begin: () => StepRecorder): Life {
   let actor: StepRecorder | undefined
   let unsaid: ReturnType<StepRecorder['getSnapshot']> = OPENED
   return {
     getSnapshot: () => actor?.getSnapshot() ?? unsaid,
     send(event) {
-      if (event.type === 'closed' && actor === undefined) {
-        unsaid = CLOSED
-        return
-      }
+      if (actor === undefined && event.type === 'closed') unsaid = CLOSED
+      if (actor === undefined && unsaid === CLOSED) return
       actor ??= begin()
       actor.send(event)
     },

@@ -41,7 +41,10 @@ const WRITTEN = 512 * 1024
 
 /** A long text in several parts, none of which ends inside of a character. */
 function* partsOf(piece: Uint8Array | string): Generator<Uint8Array | string, void> {
-  if (typeof piece !== 'string' || piece.length <= WRITTEN) return yield piece
+  if (typeof piece !== 'string' || piece.length <= WRITTEN) {
+    yield piece
+    return
+  }
   for (let from = 0; from < piece.length; ) {
     const last = piece.charCodeAt(from + WRITTEN - 1)
     const to = from + WRITTEN - (last >= 0xd800 && last <= 0xdbff ? 1 : 0)

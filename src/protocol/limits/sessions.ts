@@ -96,7 +96,7 @@ export const sessionsLimits = {
     pipeGrace: 100,
     searchTimeout: 45 * SECOND,
     /** Searches of files that go on at once, of all sessions, and that wait. */
-    searches: { atOnce: 8, waiting: 1000 },
+    searches: { atOnce: 32, waiting: 1000 },
     shellEnvironmentAge: 5 * MINUTE,
   },
   artifacts: { uploadBytes: 26_214_400 },

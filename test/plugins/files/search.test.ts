@@ -36,7 +36,7 @@ it('many searches at once start few programs at a time', async () => {
   const workspace = createWorkspace({ ripgrepPath: rgPath, processes: counted })
   workspace.put('a.ts', 'foo\n')
   const found = await Promise.all(
-    Array.from({ length: 30 }, (_, at) => workspace.tool(at % 2 === 0 ? 'grep' : 'glob').run({ pattern: at % 2 === 0 ? 'foo' : '*.ts' })),
+    Array.from({ length: 60 }, (_, at) => workspace.tool(at % 2 === 0 ? 'grep' : 'glob').run({ pattern: at % 2 === 0 ? 'foo' : '*.ts' })),
   )
   expect(new Set(found.map(({ output }) => output.includes('a.ts')))).toEqual(new Set([true]))
   expect(most).toBe(LIMITS.tools.searches.atOnce)

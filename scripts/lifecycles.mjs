@@ -24,6 +24,8 @@ const REASONS = {
   'src/server/door.ts setTimeout': 'the time limit of a Node socket, which Node keeps',
   'src/http/answer/unread.ts setTimeout': 'the time limit of a Node socket, which Node keeps',
   'src/cli/commands/doctor/online-checks.ts AbortSignal.timeout': 'how long a command waits for an answer; it ends with the command',
+  'src/cli/commands/plugin/plugin-taken-up.ts AbortSignal.timeout':
+    'how long a command waits for a package to start; it ends with the command',
   'src/cli/commands/serve/serve.ts setTimeout': 'the last resort when the runtime, which is a machine, does not stop',
   'src/cli/terminal/spinner.ts setInterval': 'the spinner of a terminal: it ends with the run that is shown, or with the process',
   'src/kernel/supervise.ts isDraining': 'of a whole set of actors, each of which is a machine; the runtime machine is what says drain',
@@ -54,6 +56,8 @@ const REASONS = {
   'src/plugins/workflows/runs/agenda.ts alarm.isOver': 'the engine has stopped, which is a machine; its alarm is over with it',
   'src/plugins/workflows/schedule/activations.ts agenda.isOver': 'the engine has stopped, which is a machine; its agenda is over with it',
   // Signals that are kept to be aborted.
+  'src/cli/commands/plugin/plugin-taken-up.ts AbortController enough': CALL,
+  'src/cli/commands/plugin/test/conversation.ts AbortController over': CALL,
   'src/actors/runtime/assembly.ts AbortController stopping':
     'told by the runtime machine that it stops; it is read by those who wait for that',
   'src/actors/provider/sign-in/sign-in.actor.ts AbortController leaving': EFFECT,

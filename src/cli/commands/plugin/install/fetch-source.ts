@@ -74,11 +74,20 @@ async function fetchNpm({ spec }: Extract<SourceSpec, { type: 'npm' }>, { effect
     captureBytes: LIMITS.plugins.manifestBytes,
   })
   if (result.timedOut) throw new SvcError('plugin.invalid', `npm did not finish within ${LIMITS.plugins.installTimeout / 1000} s`)
-  if (result.exitCode !== 0) throw new SvcError('plugin.invalid', `npm could not fetch ${spec}: ${npmWords(result.stderr)}`)
+  if (result.exitCode !== 0) throw new SvcError('plugin.invalid', `npm could not fetch ${spec}: ${whyOf(result.stderr)}`)
   const archive = readdirSync(room).find((name) => name.endsWith('.tgz'))
   if (archive === undefined) throw new SvcError('plugin.invalid', `npm fetched nothing for ${spec}`)
   const resolved = resolvedBy(result.stdout)
   return { files: filesOfTarball(join(room, archive)), ...(resolved !== undefined && { resolved }) }
+}
+
+const SAID = 3
+
+/** What npm says first, without what it says of itself. */
+function whyOf(stderr: string): string {
+  const lines = stderr.split('\n').map((line) => line.replace(/^npm (?:error|ERR!)(?: \d{3}| code)? ?/, '').trim())
+  const told = lines.filter((line) => line !== '' && !/^(?:E\d+$|A complete log|Note that you can|tarball, folder)/.test(line))
+  return npmWords(told.slice(0, SAID).join(' '))
 }
 
 /** `name@version integrity`, as npm tells it. */

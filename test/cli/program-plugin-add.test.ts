@@ -76,7 +76,7 @@ describe('a package in a folder', () => {
     const updated = await home.run(['plugin', 'update', ID])
     expect(updated).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/^updated dev\.example\.hello sha256:\w{64}\nnothing of it runs/) as string,
+      stdout: expect.stringMatching(/^updated dev\.example\.hello sha256:\w{64}\nwhat was approved goes on serving/) as string,
     })
     expect(updated.stderr).toMatch(
       /0\.1\.0 -> 0\.2\.0[^]*~ lua\/say\.lua {2}\+1 -1[^]*~ svc-plugin\.json[^]*\+ workspace-read: read and list/,

@@ -42,7 +42,7 @@ export async function addPlugin(options: AddOptions): Promise<number> {
       writeError(columns(description(staged, root, source, fetched).map((row) => row.map(printable))))
     }
     for (const warning of missingParts(fetched.files, target)) writeError(`svc: ${printable(warning)}\n`)
-    return afterwards(found.id, options)
+    return afterwards(found.id, 'nothing of it runs before you approve it', options)
   })
 }
 
@@ -83,7 +83,7 @@ export async function updatePlugin(options: UpdateOptions): Promise<number> {
     if (json) writeOut(`${jsonText({ ...report(staged, root, installed.source), updated: true, files, grants }, 2)}\n`)
     else writeOut(`updated ${id} ${revision}\n`)
     for (const warning of missingParts(fetched.files, staged.target)) writeError(`svc: ${printable(warning)}\n`)
-    return afterwards(id, options)
+    return afterwards(id, 'what was approved goes on serving until you approve this', options)
   })
 }
 
@@ -182,10 +182,11 @@ function take({ effects }: PluginPlace, room: Room, { staged, fetched, source }:
 /** What to type next, or that itself. */
 async function afterwards(
   id: string,
+  until: string,
   { trust, yes, json, directory }: Pick<AddOptions, 'trust' | 'yes' | 'json' | 'directory'>,
 ): Promise<number> {
   if (trust) return trustPlugin({ id, directory, capabilities: undefined, source: 'user', scopeId: undefined, yes, json })
-  if (!json) writeOut(`nothing of it runs before you approve it: svc plugin trust ${id}\n`)
+  if (!json) writeOut(`${until}: svc plugin trust ${id}\n`)
   return 0
 }
 

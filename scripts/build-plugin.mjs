@@ -1,12 +1,14 @@
 /**
- * Builds the library of plugin authors: dist/plugin.js, one readable file that needs nothing but Node, and dist/plugin.d.ts,
- * the requests of the host and the `*-types.ts` files in one. Both are copied into packages, so they stand alone.
+ * Builds the libraries of plugin authors: dist/plugin.js, one readable file that needs nothing but Node, dist/plugin.d.ts, the requests of
+ * the host and the `*-types.ts` files in one, and dist/svc_plugin.py. All are copied into packages, so they stand alone.
  */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 
 const SOURCES = 'src/published/kit'
+/** The library for Python, as it is. */
+const PYTHON = 'src/published/python/svc_plugin.py'
 /** What the host sends: types without imports. */
 const REQUESTS = 'src/protocol/plugin/plugin-requests.ts'
 
@@ -27,7 +29,9 @@ export async function buildPluginLibrary(root, settings) {
   refuseOtherPackages(metafile)
   const declarations = join('dist', 'plugin.d.ts')
   writeFileSync(join(root, declarations), declarationText(root))
-  return [...Object.keys(metafile.outputs), declarations]
+  const python = join('dist', 'svc_plugin.py')
+  copyFileSync(join(root, PYTHON), join(root, python))
+  return [...Object.keys(metafile.outputs), declarations, python]
 }
 
 function declarationText(root) {

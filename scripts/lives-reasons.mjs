@@ -22,6 +22,20 @@ export const REASONS = {
   'src/server/door.ts setTimeout': 'the time limit of a Node socket, which Node keeps',
   'src/http/answer/unread.ts setTimeout': 'the time limit of a Node socket, which Node keeps',
   'src/cli/commands/doctor/online-checks.ts AbortSignal.timeout': 'how long a command waits for an answer; it ends with the command',
+  'src/cli/commands/plugin/plugin-taken-up.ts AbortSignal.timeout':
+    'how long a command waits for a package to start; it ends with the command',
+  'src/actors/plugin/brokers/leases.ts revoked':
+    'what the trust of an instance, which is a machine, has come to; each lease of it is one too',
+  'src/actors/plugin/brokers/open-tables.ts promises calls': ENDINGS,
+  'src/actors/plugin/brokers/open-tables.ts in flight resources': LISTED,
+  'src/actors/plugin/brokers/open-tables.ts in flight calls': INSIDE,
+  'src/actors/plugin/link/reverse-requests.ts in flight begun': INSIDE,
+  'src/cli/commands/plugin/plugin-taken-up.ts Promise next': 'a bell of one command: who waits hears the next change',
+  'src/cli/commands/plugin/test/conversation.ts in flight waiting': INSIDE,
+  'src/cli/commands/plugin/test/conversation.ts in flight streams': INSIDE,
+  'src/cli/commands/plugin/plugin-taken-up.ts AbortController enough': CALL,
+  'src/cli/commands/plugin/test/conversation.ts AbortController over': CALL,
+  'src/actors/plugin/brokers/capability-lease.ts AbortController stop': EFFECT,
   'src/cli/commands/serve/serve.ts setTimeout': 'the last resort when the runtime, which is a machine, does not stop',
   'src/cli/terminal/spinner.ts setInterval': 'the spinner of a terminal: it ends with the run that is shown, or with the process',
   // Flags.
@@ -35,7 +49,6 @@ export const REASONS = {
   'src/actors/events/syncs.ts isSyncing': ONE_AT_A_TIME,
   'src/actors/plugin/entry/hook-command.ts isFailing': 'a command that goes on failing is told once',
   'src/actors/plugin/generation/generation.actor.ts listening': 'an effect of a machine; its state is what ends it',
-  'src/actors/plugin/generation/instance.ts revoked': 'what the trust of an instance, which is a machine, has come to',
   'src/actors/plugin/link/dropped-frames.ts isOver': 'a flood is told once',
   'src/actors/plugin/link/frame-reader.ts isDue': READ,
   'src/actors/plugin/link/frame-reader.ts isPaused': 'whether the pipe is read: as long as frames wait it is not',

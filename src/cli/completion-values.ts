@@ -44,6 +44,8 @@ async function rowsOf(client: Client, of: Value, directory: string): Promise<rea
       return named(await client.skills.list({ directory }))
     case 'tool':
       return (await client.tools.list({ directory })).map(({ id, description }) => [id, description])
+    case 'plugin':
+      return (await client.plugins.lifecycle({ directory })).map(({ packageId, state }) => [packageId, state])
     case 'session': {
       const { items } = await client.sessions.list({ directory, limit: SESSIONS })
       return items.map(({ id, title }) => [id, shortTitle(title)])

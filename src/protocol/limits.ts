@@ -1,3 +1,4 @@
+import { brokersLimits } from './limits/brokers.js'
 import { connectionsLimits } from './limits/connections.js'
 import { pluginsLimits } from './limits/plugins.js'
 import { providersLimits } from './limits/providers.js'
@@ -18,6 +19,7 @@ export const LIMITS = {
   ...providersLimits,
   ...connectionsLimits,
   ...pluginsLimits,
+  ...brokersLimits,
   ...workflowsLimits,
   ...repositoriesLimits,
   ...terminalsLimits,

@@ -16,7 +16,7 @@ import type { Plugins } from '../../ports/plugins.js'
 import { waitAtMost } from '../../kernel/patience.js'
 import { createLru } from '../../kernel/lru.js'
 import type { Snapshots } from '../resource/snapshot/snapshots.js'
-import { createDirectoryPlugins } from './package/directory-plugins.js'
+import { createDirectoryPlugins, type DirectoryPlugins } from './package/directory-plugins.js'
 import { inspectPlugins } from './facade/inspection.js'
 import type { NativeHost, NativePlugin } from '../../ports/plugin.js'
 import { createBuiltIns } from './package/built-ins.js'
@@ -57,6 +57,8 @@ export interface PluginSystem extends WorkspacePlugins {
   /** What plugins add to what the server can do, as a directory sees it. */
   capabilities(directory: string): Promise<Capability[]>
   builtInIds(): readonly string[]
+  /** Entries of the configuration that name nothing, or start nothing, in a directory. */
+  idleEntries(directory: string): readonly { readonly id: string; readonly reason: string }[]
   /** Names of the adapters that plugins bring, in whichever directory. */
   adapters(): ReadonlySet<string>
   /** What plugins offer within directories has changed. */
@@ -145,6 +147,10 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
     deliver: (...event) => deliverEvent(registry, event),
     switchedOff: (directory, pluginId) => switches.reason(directory, pluginId),
     builtInIds: builtIns.ids,
+    idleEntries: (directory) => [
+      ...directories.broken(directory),
+      ...idleProcesses({ records, supervisor, registry, directories }, directory),
+    ],
     startBuiltIns: (plugins, host) => builtIns.start(plugins, host),
     async capabilities(directory) {
       await builtIns.follow()
@@ -171,6 +177,24 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
     inspected: () => inspectPlugins({ records, supervisor, generations, brokered }),
     lines: (key) => ({ lines: [...(records.get(key)?.lines ?? [])] }),
   }
+}
+
+interface Places {
+  readonly records: PluginRecords
+  readonly supervisor: PackageSupervisor
+  readonly registry: Registry
+  readonly directories: DirectoryPlugins
+}
+
+/** Processes that the configuration describes, and that do not serve. */
+function idleProcesses({ records, supervisor, registry, directories }: Places, directory: string): { id: string; reason: string }[] {
+  const serving = new Set(registry.view(directory).plugins.map(({ pluginId }) => pluginId))
+  return [...directories.keys(directory)].flatMap((key) => {
+    const origin = records.get(key)?.origin
+    const reason = supervisor.snapshot(key)?.context.reason
+    if (origin?.kind !== 'process' || reason === undefined || serving.has(origin.entry.id)) return []
+    return [{ id: origin.entry.id, reason }]
+  })
 }
 
 /** The next attempt tells why the package could not be installed. */

@@ -45,7 +45,8 @@ export function wirePlugins({ effects, store, version, programs, serverUrl, insp
     surroundings: async (directory) => {
       const view = await plugins?.ready(directory)
       const tools = view?.tools.flatMap(({ contribution: { id, permission } }) => [id, permission]) ?? []
-      return { contributions: view?.providers ?? [], offered: await source.known(), tools, plugins: plugins?.builtInIds() ?? [] }
+      const idle = plugins?.idleEntries(directory) ?? []
+      return { contributions: view?.providers ?? [], offered: await source.known(), tools, plugins: plugins?.builtInIds() ?? [], idle }
     },
   })
   plugins = createPluginSystem({

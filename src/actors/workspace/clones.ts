@@ -137,7 +137,8 @@ export function createClones({ effects, cloner, registry, onProgress, inspect, a
   }
 }
 
-function requireAddress(address: string): void {
+/** I2 */
+export function requireAddress(address: string): void {
   const url = URL.canParse(address) && /^(?:https?|file):\/\/[^\s\p{Cc}]+$/u.test(address) ? new URL(address) : undefined
   if (url === undefined) throw invalid('The address of a repository to clone begins with https://, http:// or file://.')
   if (url.username !== '' || url.password !== '') throw invalid('The address of a repository to clone has no credential in it.')

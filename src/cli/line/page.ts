@@ -14,7 +14,7 @@ interface Described {
 }
 
 /** Values that the running server knows. */
-export const VALUES = ['model', 'agent', 'command', 'skill', 'tool', 'session', 'provider'] as const
+export const VALUES = ['model', 'agent', 'command', 'skill', 'tool', 'session', 'provider', 'plugin'] as const
 export type Value = (typeof VALUES)[number]
 
 export type Completes = 'file' | 'directory' | Value

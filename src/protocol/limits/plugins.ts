@@ -33,6 +33,11 @@ export const pluginsLimits = {
     brokerInput: 256 * KiB,
     brokerOutput: 512 * KiB,
     operationBytes: 256,
+    /** What a plugin may say of the progress of its calls: in one second, and at once. */
+    progressPerSecond: 20,
+    progressBytes: 16 * KiB,
+    /** Files beside the result of one tool call. */
+    attachments: 16,
     streams: 32,
     streamQueue: 64,
     streamItemBytes: 256 * KiB,

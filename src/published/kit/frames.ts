@@ -4,6 +4,8 @@ import type { AnyRecord } from './host-types.js'
 
 /** The protocol this library speaks; a plugin carries nothing of the server but its limits. */
 export const PROTOCOL = 'svc-plugin/2'
+/** A request without an id: nothing is answered. */
+export const TOOL_PROGRESS = 'host.tool.progress'
 
 /** One frame as a line without its end. Throws when it is no JSON or longer than a frame may be. */
 export function encodeFrame(frame: AnyRecord): string {

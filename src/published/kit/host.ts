@@ -1,15 +1,17 @@
 /** The host as an author sees it: one function per reverse method (plugin-protocol §4.8, §11). */
 import { recordOf } from './frames.js'
-import type { Host } from './host-types.js'
+import type { Host, HostCallOptions } from './host-calls-types.js'
 import type { ReverseCalls } from './reverse-calls.js'
 
 /** Broker answers lose their `{output}`, bytes are `Uint8Array`. */
 export function createHost(request: ReverseCalls['request']): Host {
-  const broker = (method: string): Host['network']['call'] => {
-    return async (operation, input, options) => {
+  /** Which operations there are, and what each answers, the types say. */
+  const broker = <Call>(method: string): Call => {
+    const call = async (operation: string, input?: unknown, options?: HostCallOptions) => {
       const params = input === undefined ? { operation } : { operation, input }
       return recordOf(await request(method, params, options))['output'] ?? null
     }
+    return call as unknown as Call
   }
   const cancel = (method: string): Host['tasks']['cancel'] => {
     return async (id, options) => void (await request(method, { opaqueId: id }, options))

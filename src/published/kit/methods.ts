@@ -10,6 +10,8 @@ interface MethodCall {
   readonly params: AnyRecord
   readonly context: CallContext
   readonly client: PluginClient | undefined
+  /** Tells the host how far this call is. */
+  readonly progress: (metadata: AnyRecord) => void
 }
 
 type Method = (call: MethodCall) => unknown
@@ -59,15 +61,18 @@ export function providerOf(plugin: Plugin, params: AnyRecord): PluginProvider {
   return provider
 }
 
-async function invokeTool({ plugin, params, context, client }: MethodCall): Promise<unknown> {
+async function invokeTool({ plugin, params, context, client, progress }: MethodCall): Promise<unknown> {
   const tool = plugin.tools?.find(({ id }) => id === params['tool'])
   if (tool === undefined) throw new Error(`unknown tool ${String(params['tool'])}`)
-  const { directory, sessionId } = params
+  const { directory, sessionId, messageId, callId } = params
   const answer = await tool.execute(params['input'], {
     ...context,
     directory: String(directory),
     ...(typeof sessionId === 'string' ? { sessionId } : {}),
+    ...(typeof messageId === 'string' ? { messageId } : {}),
+    ...(typeof callId === 'string' ? { callId } : {}),
     ...(client === undefined ? {} : { client }),
+    progress,
   })
   return typeof answer === 'string' ? { output: answer } : toolReply(tool.id, answer)
 }
@@ -79,8 +84,18 @@ function toolReply(id: string, answer: ToolResult | undefined): AnyRecord {
     const what = JSON.stringify(given)?.slice(0, 100) ?? `a ${typeof given}`
     throw new TypeError(`the tool "${id}" returned ${what}, which is no result: return a text, or an object with "output"`)
   }
-  const { output, ...rest } = given
-  return { ...rest, output: typeof output === 'string' ? output : (JSON.stringify(output) ?? '') }
+  const { output, attachments, ...rest } = given as ToolResult
+  return {
+    ...rest,
+    output: typeof output === 'string' ? output : (JSON.stringify(output) ?? ''),
+    ...(attachments === undefined ? {} : { attachments: attachments.map(encodedAttachment) }),
+  }
+}
+
+function encodedAttachment(file: NonNullable<ToolResult['attachments']>[number]): AnyRecord {
+  if (!('data' in file)) return { ...file }
+  const { data, ...rest } = file
+  return { ...rest, dataBase64: Buffer.from(data).toString('base64') }
 }
 
 /** A hook nobody declared leaves the value as it is. */

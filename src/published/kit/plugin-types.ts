@@ -1,6 +1,7 @@
 /** What a plugin author writes: the shape of a plugin. Part of the declarations of `svc/plugin`: types only. */
 import type { PluginEvent, PromptRequest, ServiceRequest } from '../../protocol/plugin/plugin-requests.js'
-import type { AnyRecord, CallContext, Host, Maybe, Owner, PluginClient } from './host-types.js'
+import type { Host } from './host-calls-types.js'
+import type { AnyRecord, CallContext, Maybe, Owner, PluginClient } from './host-types.js'
 import type { PluginProvider } from './provider-types.js'
 import type { PluginRoute, PluginSocketRoute } from './route-types.js'
 
@@ -55,7 +56,12 @@ interface ToolContext extends CallContext {
   /** Directory of the session that calls. */
   readonly directory: string
   readonly sessionId?: string
+  /** The message and the call in it that this is. */
+  readonly messageId?: string
+  readonly callId?: string
   readonly client?: PluginClient
+  /** Shows people how far it is: merged into the metadata of the call while it runs. At most 20 a second, of 16 KiB. */
+  progress(metadata: AnyRecord): void
 }
 
 export interface ToolResult {
@@ -64,7 +70,12 @@ export interface ToolResult {
   /** One line for people; the id of the tool when absent. */
   readonly title?: string
   readonly metadata?: AnyRecord
+  /** Files beside the text, at most 16: images and documents that the model may see, and people get. All of it fits into one frame. */
+  readonly attachments?: readonly ToolAttachment[]
 }
+
+/** `data` is sent as Base64; a `url` begins with `data:`. */
+type ToolAttachment = { readonly mime: string; readonly filename?: string } & ({ readonly data: Uint8Array } | { readonly url: string })
 
 // Hooks and events
 

@@ -6,7 +6,8 @@
  */
 import { LIMITS } from '../../protocol/limits.js'
 import { encodeFrame } from './frames.js'
-import type { AnyRecord, HostCallOptions, Owner } from './host-types.js'
+import type { HostCallOptions } from './host-calls-types.js'
+import type { AnyRecord, Owner } from './host-types.js'
 
 export interface ReverseCalls {
   /** Rejects with the text of the host, or because waiting ended. */

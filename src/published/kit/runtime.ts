@@ -10,9 +10,10 @@
  */
 import { LIMITS } from '../../protocol/limits.js'
 import type { GenerationRequest, PluginEvent, RouteRequest } from '../../protocol/plugin/plugin-requests.js'
-import { encodeFrame, errorText, errorTrace, isRecord, PROTOCOL, recordOf } from './frames.js'
+import { encodeFrame, errorText, errorTrace, isRecord, PROTOCOL, recordOf, TOOL_PROGRESS } from './frames.js'
 import { createHost } from './host.js'
-import type { AnyRecord, CallContext, Host, Owner, PluginClient } from './host-types.js'
+import type { Host } from './host-calls-types.js'
+import type { AnyRecord, CallContext, Owner, PluginClient } from './host-types.js'
 import { methodFor, providerOf } from './methods.js'
 import { offerOf } from './offer.js'
 import type { Plugin } from './plugin-types.js'
@@ -133,7 +134,11 @@ async function answer(working: Working, id: number, method: string, params: AnyR
     return reply(working, id, { error: `more than ${LIMITS.plugins.pendingCalls} calls at once` }) // I3
   const controller = new AbortController()
   calls.set(id, controller)
-  const outcome = await perform(working, method, params, { host, signal: controller.signal }).catch((error: unknown) => {
+  const progress = (metadata: AnyRecord) => {
+    if (calls.get(id) === controller)
+      void send(working, { method: TOOL_PROGRESS, params: { id, metadata }, owner: working.owner }).catch(() => undefined)
+  }
+  const outcome = await perform(working, { method, params, progress }, { host, signal: controller.signal }).catch((error: unknown) => {
     if (!controller.signal.aborted) wire.note(`${calledName(method, params)} failed: ${errorTrace(error)}`)
     return { error: errorText(error) }
   })
@@ -143,7 +148,13 @@ async function answer(working: Working, id: number, method: string, params: AnyR
   if (outcome.afterwards !== undefined) void outcome.afterwards()
 }
 
-async function perform(working: Working, method: string, params: AnyRecord, context: CallContext): Promise<Outcome> {
+interface Asked {
+  readonly method: string
+  readonly params: AnyRecord
+  readonly progress: (metadata: AnyRecord) => void
+}
+
+async function perform(working: Working, { method, params, progress }: Asked, context: CallContext): Promise<Outcome> {
   if (method === 'initialize') return { result: await initialize(working, params) }
   if (!working.isReady) throw new Error(`${method} came before initialize`)
   if (method === 'provider.stream') return openGeneration(working, params, context)
@@ -151,7 +162,7 @@ async function perform(working: Working, method: string, params: AnyRecord, cont
   const { plugin, wire } = working
   const perform = methodFor(method)
   if (perform === undefined) throw new Error(`unknown method ${method}`)
-  return { result: await perform({ plugin, params, context, client: wire.client }) }
+  return { result: await perform({ plugin, params, context, client: wire.client, progress }) }
 }
 
 async function initialize(working: Working, params: AnyRecord): Promise<AnyRecord> {

@@ -2,7 +2,7 @@
  * A host for tests of plugins: speaks the protocol with a plugin in this process, every frame through JSON as on a pipe
  * (plugin-protocol §4, §11).
  */
-import { encodeFrame, errorText, PROTOCOL, recordOf } from './frames.js'
+import { encodeFrame, errorText, PROTOCOL, recordOf, TOOL_PROGRESS } from './frames.js'
 import type { AnyRecord, Owner } from './host-types.js'
 import type { RouteResponse, WsMessage } from './route-types.js'
 import { createRuntime } from './runtime.js'
@@ -37,6 +37,7 @@ export const createHost: CreateTestHost = async (plugin, options = {}) => {
   const scripted = new Map(Object.entries(answers))
   const requests: HostRequest[] = []
   const notes: string[] = []
+  const progress: unknown[] = []
   const pending = new Map<number, { resolve(result: unknown): void; reject(error: Error): void }>()
   const streams = createTestStreams(owner.instanceId)
   let lastId = 0
@@ -63,11 +64,16 @@ export const createHost: CreateTestHost = async (plugin, options = {}) => {
     offered,
     requests,
     notes,
+    progress,
     answer: (method, answer) => void scripted.set(method, answer),
     async callTool(tool, input = {}, { signal, ...place } = {}) {
       const reply = recordOf(await call('tool.invoke', { tool, directory, ...place, input }, signal === undefined ? {} : { signal }))
-      const { output, title, metadata } = reply
-      const rest = { ...(typeof title === 'string' ? { title } : {}), ...(metadata === undefined ? {} : { metadata }) }
+      const { output, title, metadata, attachments } = reply
+      const rest = {
+        ...(typeof title === 'string' ? { title } : {}),
+        ...(metadata === undefined ? {} : { metadata }),
+        ...(attachments === undefined ? {} : { attachments }),
+      }
       return { output: String(output), ...rest }
     },
     runHook: (hook, context, value) => call('hook.invoke', { hook, context, value }),
@@ -141,6 +147,7 @@ export const createHost: CreateTestHost = async (plugin, options = {}) => {
     const { id, method, error, result } = frame
     const isOwn = JSON.stringify(frame['owner']) === JSON.stringify(owner)
     if (frame['stream'] !== undefined) return isOwn ? streams.accept(frame) : undefined
+    if (method === TOOL_PROGRESS && isOwn) return void progress.push(recordOf(frame['params'])['metadata'])
     if (typeof method === 'string') return void answer(Number(id), method, frame['params'], isOwn)
     const call = pending.get(Number(id))
     if (typeof error === 'string') call?.reject(new Error(error))

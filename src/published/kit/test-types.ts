@@ -29,6 +29,8 @@ export interface TestCallOptions {
 interface TestToolOptions extends TestCallOptions {
   readonly directory?: string
   readonly sessionId?: string
+  readonly messageId?: string
+  readonly callId?: string
 }
 
 interface TestSocket {
@@ -47,10 +49,16 @@ interface TestHost {
   readonly requests: readonly HostRequest[]
   /** What the plugin wrote to standard error through the library. */
   readonly notes: readonly string[]
+  /** What its tools said of how far they are. */
+  readonly progress: readonly unknown[]
   /** Replaces the answer to one method. */
   answer(method: string, answer: HostAnswer): void
   /** Calls a tool; rejects with what it threw. */
-  callTool(id: string, input?: unknown, options?: TestToolOptions): Promise<{ output: string; title?: string; metadata?: unknown }>
+  callTool(
+    id: string,
+    input?: unknown,
+    options?: TestToolOptions,
+  ): Promise<{ output: string; title?: string; metadata?: unknown; attachments?: unknown }>
   /** The value after the hook; rejects with what the handler threw. */
   runHook(name: string, context: unknown, value: unknown): Promise<unknown>
   /** Delivers an event; resolves when the handler is done with it, whatever it threw. */

@@ -63,7 +63,7 @@ test.skipIf(NO_PYTHON !== '')(`the commands of the reference are offered in each
   for (const [language, name, change] of [
     ['lua', 'agent.lua', () => lua],
     ['javascript', 'plugin.js', () => js],
-    ['python', 'plugin.py', (file: string) => file.replace(/^ {4}"services": \{\}.*\n/m, () => python)],
+    ['python', 'plugin.py', (file: string) => file.replace(/^\}\n\nif /m, () => `${python}}\n\nif `)],
   ] as const) {
     const id = `dev.example.${language}`
     await svc('plugin', 'init', id, '--language', language)

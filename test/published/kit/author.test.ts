@@ -1,6 +1,6 @@
 /** The author library: frames as they go over the wire, and the in-memory host (plugin-protocol §4, §11, §15.2). */
 import { describe, expect, test } from 'vitest'
-import type { Host } from '../../../src/published/kit/host-types.js'
+import type { Host } from '../../../src/published/kit/host-calls-types.js'
 import { createTestHost, definePlugin } from '../../../src/published/kit/plugin.js'
 import type { Plugin } from '../../../src/published/kit/plugin-types.js'
 import { createRuntime } from '../../../src/published/kit/runtime.js'
@@ -565,4 +565,32 @@ describe('the host for tests', () => {
     await new Promise(setImmediate)
     expect([deltas, closed]).toEqual([['0', '1', '2'], true])
   })
+})
+
+test('a tool knows its message and call, says how far it is, and gives files', async () => {
+  const bytes = new TextEncoder().encode('hi')
+  const plugin = definePlugin({
+    tools: [
+      {
+        id: 'work',
+        description: 'Works.',
+        parameters: { type: 'object' },
+        execute(_input, { messageId, callId, progress }) {
+          progress({ done: 0.5 })
+          return { output: `${messageId} ${callId}`, attachments: [{ mime: 'text/plain', filename: 'a.txt', data: bytes }] }
+        },
+      },
+    ],
+  })
+  const host = await createTestHost(plugin)
+  expect(await host.callTool('work', {}, { messageId: 'm', callId: 'c' })).toEqual({
+    output: 'm c',
+    attachments: [{ mime: 'text/plain', filename: 'a.txt', dataBase64: 'aGk=' }],
+  })
+  expect([host.progress, host.requests]).toEqual([[{ done: 0.5 }], []])
+  const wire = onWire(plugin)
+  await wire.initialize()
+  wire.runtime.accept({ id: 2, method: 'tool.invoke', params: { tool: 'work', directory: '/w', input: {} } })
+  await wire.reply(2)
+  expect(wire.sent[1]).toEqual({ method: 'host.tool.progress', params: { id: 2, metadata: { done: 0.5 } }, owner: OWNER })
 })

@@ -17,11 +17,12 @@ import { createFileProbe } from '../../../platform/watched/file-probe.js'
 import type { FileProbe } from '../../../ports/watched.js'
 import { REGISTRY_ID } from '../../../protocol/plugin/plugin.js'
 import { EVENT_HOOK, HOOK_NAMES } from '../../../ports/contributions.js'
+import { parseNpmSpec } from './npm-cache.js'
 import { type DeclarativeEntry, isBuiltInId, type PluginEntries } from '../../resource/config/entries.js'
 
 /** Most often the name of a package of npm, as other programs have it. */
-const NO_PLUGIN =
-  'no plugin has this name, and nothing is started: a package of npm is started by the entry of an id with a dot, { "options": { "npm": "<package>" } }'
+const noPlugin = (name: string) =>
+  `no plugin has this name, and nothing is started: a package of npm is installed by svc plugin add npm:${name}, or started by the entry of an id with a dot, { "options": { "npm": "${name}" } }`
 
 const texts = z.record(z.string(), z.string())
 
@@ -73,7 +74,8 @@ export async function findHookCommands(effects: FindEffects, entries: PluginEntr
     const file = await locate(effects, probe, entry)
     if (file !== undefined) candidates.push({ id: nameOf(entry.id), file })
     else if (!entries.isDisabledForAll(entry.id)) {
-      if (entry.path !== undefined) broken.push({ id: nameOf(entry.id), reason: `there is no manifest "${entry.path}"` })
+      if (isScoped(entry.path)) unknown.push(entry.id)
+      else if (entry.path !== undefined) broken.push({ id: nameOf(entry.id), reason: `there is no manifest "${entry.path}"` })
       else if (!REGISTRY_ID.test(entry.id)) unknown.push(entry.id)
     }
   }
@@ -101,10 +103,15 @@ export async function findHookCommands(effects: FindEffects, entries: PluginEntr
   return {
     commands: [...commands.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1)),
     off: [...off.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1)),
-    broken: [...broken, ...unknown.map((id) => ({ id, reason: NO_PLUGIN }))].filter(
+    broken: [...broken, ...unknown.map((id) => ({ id, reason: noPlugin(id) }))].filter(
       ({ id }) => !commands.has(id) && !off.has(id) && !taken.has(id),
     ),
   }
+}
+
+/** `@scope/name` is a package of npm rather than a path. */
+function isScoped(path: string | undefined): boolean {
+  return path?.startsWith('@') === true && parseNpmSpec(path) !== undefined
 }
 
 interface Candidate {

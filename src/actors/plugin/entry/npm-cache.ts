@@ -147,7 +147,9 @@ interface Installation {
   readonly signal: AbortSignal
 }
 
-const OPTIONS = ['--no-audit', '--no-fund', '--no-update-notifier', '--ignore-scripts', '--omit=dev', '--no-progress', '--loglevel=error']
+/** No script runs (I4), and nothing is said but errors. */
+export const NPM_OPTIONS = ['--no-update-notifier', '--ignore-scripts', '--no-progress', '--loglevel=error']
+const OPTIONS = ['--no-audit', '--no-fund', '--omit=dev', ...NPM_OPTIONS]
 const STAGING = '.installing-'
 const OUTPUT = 16 * 1024
 
@@ -170,7 +172,7 @@ async function install(effects: NpmCacheDeps['effects'], { spec, slot, signal }:
     })
     if (result.timedOut) throw new Error(`npm did not finish within ${LIMITS.plugins.installTimeout / 1000} s`)
     if (result.aborted) throw new Error('the server is stopping')
-    if (result.exitCode !== 0) throw new Error(`npm ended with ${result.exitCode ?? result.signal}: ${lastWords(result.stderr)}`)
+    if (result.exitCode !== 0) throw new Error(`npm ended with ${result.exitCode ?? result.signal}: ${npmWords(result.stderr)}`)
     await files.removeTree(slot)
     await files.rename(staged, slot) // I3
   } finally {
@@ -181,7 +183,7 @@ async function install(effects: NpmCacheDeps['effects'], { spec, slot, signal }:
 const SETTINGS = /^npm_config_(?:registry|cache|userconfig|globalconfig|cafile|offline|prefer_offline|proxy|https_proxy|noproxy)$/i
 
 /** What children get, and where npm finds its registry; a setting that carries a login stays here (threat-model K1). */
-function npmEnvironment({ childEnv, env }: Pick<Effects, 'childEnv' | 'env'>): Record<string, string> {
+export function npmEnvironment({ childEnv, env }: Pick<Effects, 'childEnv' | 'env'>): Record<string, string> {
   const settings = Object.entries(env).filter(
     (entry): entry is [string, string] => SETTINGS.test(entry[0]) && entry[1] !== undefined && !/:\/\/[^/\s]*@/.test(entry[1]),
   )
@@ -198,7 +200,7 @@ async function sweep({ clock, files }: Pick<Effects, 'clock' | 'files'>, root: s
 }
 
 /** The end of what npm said, on one line, without addresses that may carry a login. */
-function lastWords(text: string): string {
+export function npmWords(text: string): string {
   const line = text
     .replaceAll(/\s+/g, ' ')
     .replaceAll(/:\/\/[^/\s]*@/g, '://***@')

@@ -3,6 +3,7 @@ import { isSameOwner, type PluginFrame, type PluginOwner } from '../../../protoc
 import type { DroppedFrames } from './dropped-frames.js'
 import type { Envelope } from './frame-envelope.js'
 import type { PendingCalls } from './pending-calls.js'
+import { type ProgressReceiver, TOOL_PROGRESS } from './progress.js'
 import type { ReverseRequests } from './reverse-requests.js'
 import type { Streams } from './streams.js'
 
@@ -13,6 +14,7 @@ export interface Receivers {
   readonly streams: Streams
   readonly reverse: ReverseRequests
   readonly dropped: DroppedFrames
+  readonly progress: ProgressReceiver
   isRetired(): boolean
   /** Answers a request that could not be read. */
   send(frame: object): boolean
@@ -39,8 +41,8 @@ function takePart({ owner, streams, dropped }: Receivers, frame: PluginFrame, st
   return full
 }
 
-function takeRequest({ dropped, reverse, isRetired }: Receivers, frame: PluginFrame, method: string): void {
-  if (typeof frame.id !== 'number') return
+function takeRequest({ dropped, progress, reverse, isRetired }: Receivers, frame: PluginFrame, method: string): void {
+  if (typeof frame.id !== 'number') return method === TOOL_PROGRESS ? progress.receive(frame) : undefined
   if (isRetired()) dropped.drop('late-frame', `The plugin sent the request ${method} after it was retired.`)
   reverse.receive({ id: frame.id, method, params: frame.params, owner: frame.owner })
 }

@@ -20,6 +20,7 @@ import type { FrameTraffic, InstanceProblem, ReverseRequest } from '../generatio
 import { answerMalformed, type Receivers, takeFrame } from './incoming.js'
 import { openStream, type OpenedStream, type StreamIds } from './open-stream.js'
 import { type CallOptions, createPendingCalls } from './pending-calls.js'
+import { createProgress } from './progress.js'
 import { createReverseRequests, RETIRED } from './reverse-requests.js'
 import { createStreams } from './streams.js'
 
@@ -202,6 +203,7 @@ function receiversOf(options: LinkOptions, dropped: DroppedFrames, { send, reque
     onRefused: (message) => options.onProblem({ code: 'refused', message }),
     onForeign: () => dropped.drop('foreign-frame', 'The plugin sent a request in the name of another owner.'),
   })
+  const progress = createProgress({ clock, owner, calls, dropped, isRetired })
   const onReply = options.onReply && ((id: number) => options.onReply?.(id))
-  return { owner, calls, streams, reverse, dropped, isRetired, send, onReply }
+  return { owner, calls, streams, reverse, dropped, progress, isRetired, send, onReply }
 }

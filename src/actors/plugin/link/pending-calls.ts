@@ -18,6 +18,8 @@ export interface CallOptions {
   readonly timeoutMs?: number
   /** Called when the request was sent, before anything can come back. */
   onSent?(): void
+  /** Hears what the plugin says of it while it waits. Must not throw. */
+  onProgress?(metadata: Readonly<Record<string, unknown>>): void
 }
 
 export interface PendingCalls {
@@ -29,6 +31,8 @@ export interface PendingCalls {
     readonly result?: unknown
     readonly error?: string | null | undefined
   }): 'settled' | 'late' | 'unknown'
+  /** Tells whoever made the call, while it waits. */
+  progress(id: number, metadata: Readonly<Record<string, unknown>>): void
   failAll(message: string): void
   readonly size: number
 }
@@ -50,6 +54,7 @@ interface Waiting {
   resolve(value: unknown): void
   reject(error: Error): void
   release(): void
+  readonly onProgress: CallOptions['onProgress']
 }
 
 export function createPendingCalls({ clock, pluginId, timeoutMs, send, tell, onSent, onTimeout }: PendingCallsOptions): PendingCalls {
@@ -101,7 +106,7 @@ export function createPendingCalls({ clock, pluginId, timeoutMs, send, tell, onS
           deadline.end()
           signal?.removeEventListener('abort', abort)
         }
-        waiting.set(id, { resolve, reject, release })
+        waiting.set(id, { resolve, reject, release, onProgress: options.onProgress })
       })
     },
     settle({ id, result, error }) {
@@ -111,6 +116,7 @@ export function createPendingCalls({ clock, pluginId, timeoutMs, send, tell, onS
       else found.resolve(result ?? null)
       return 'settled'
     },
+    progress: (id, metadata) => waiting.get(id)?.onProgress?.(metadata),
     failAll(message) {
       for (const id of waiting.keys()) take(id)?.reject(failed(message))
     },

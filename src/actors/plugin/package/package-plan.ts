@@ -65,6 +65,7 @@ export async function planPackage(deps: PlanDeps, subject: PlanSubject, revision
     folder,
     env: pluginEnvironment(deps.effects, { pluginId: packageId, directory: root, serverUrl: deps.serverUrl() }),
     capabilities: new Set(granted),
+    declared: { network: target.network, settings: target.settings, secrets: target.secrets },
     eventNamespaces: target.eventNamespaces,
     ...(await commandOf(deps, packageId, target, root, { network: granted.includes('network'), entry })),
   }
@@ -106,12 +107,13 @@ function digestsOf({ digest: found, entry }: PlanSubject, revision: string): rea
 
 type Command = Pick<ProcessSpec, 'program' | 'args' | 'watch'>
 
-async function commandOf(
-  deps: PlanDeps,
+/** The line that runs content in `root`; rejects with a sentence when there is none here. */
+export async function commandOf(
+  deps: Pick<PlanDeps, 'effects' | 'sandbox' | 'node' | 'luaSandbox' | 'toolbox'>,
   packageId: string,
   target: AgentTarget,
   root: string,
-  { network, entry }: { network: boolean; entry: PackageEntry },
+  { network, entry }: { network: boolean; entry: Pick<PackageEntry, 'sandbox'> },
 ): Promise<Command> {
   const { node, luaSandbox, toolbox } = deps
   const isOfTools = isToolsId(packageId)
@@ -127,7 +129,7 @@ async function commandOf(
   return { ...command, ...wrapped }
 }
 
-async function processCommand({ effects }: PlanDeps, target: AgentTarget, root: string): Promise<Command> {
+async function processCommand({ effects }: Pick<PlanDeps, 'effects'>, target: AgentTarget, root: string): Promise<Command> {
   const [name, ...args] = target.command
   if (name === undefined) return { program: join(root, target.entrypoint), args: [] }
   if (isAbsolute(name)) return { program: name, args }

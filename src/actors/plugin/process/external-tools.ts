@@ -1,8 +1,9 @@
 /** Tools of plugin processes (plugin-protocol §4.5, §4.7). */
 import * as z from 'zod'
 import { SvcError } from '../../../protocol/errors.js'
+import { LIMITS } from '../../../protocol/limits.js'
 import type { ToolDeclaration } from '../../../protocol/plugin/plugin-frame.js'
-import { isFields } from '../link/initialize.js'
+import { isEmptyTable, isFields } from '../link/initialize.js'
 import { firstIssue, schemaProblem } from './json-schema.js'
 import type { Link } from '../link/link.js'
 import { type PermissionNeed, type ToolContribution, ToolError, type ToolResult } from '../../../ports/plugin.js'
@@ -20,9 +21,10 @@ export function externalTool(pluginId: string, declared: ToolDeclaration, link: 
     permission: permission?.permission ?? id,
     needs: async (value) => [needOf(pluginId, declared, value)],
     async invoke(value, context) {
-      const { directory, sessionId, signal } = context
+      const { directory, sessionId, messageId, callId, signal } = context
       try {
-        const reply = await link.call('tool.invoke', { tool: id, directory, sessionId, input: value }, { signal })
+        const params = { tool: id, directory, sessionId, messageId, callId, input: value }
+        const reply = await link.call('tool.invoke', params, { signal, onProgress: (metadata) => context.progress(metadata) })
         return toolResult(id, reply)
       } catch (error) {
         if (signal.aborted || error instanceof ToolError) throw error
@@ -58,15 +60,39 @@ function patternOf(input: unknown, argument: string): string {
 /** What the model and the client get: text is taken as it is, other JSON is printed (plugin-protocol §4.7). */
 export function toolResult(toolId: string, reply: unknown): ToolResult {
   if (reply !== null && !isFields(reply)) throw new ToolError(wrongShape(toolId, kindOf(reply)))
-  const { title, output, metadata } = reply ?? {}
+  const { title, output, metadata, attachments } = reply ?? {}
   const names = Object.keys(reply ?? {})
-  if (names.length > 0 && title === undefined && output === undefined && metadata === undefined) {
+  if (names.length > 0 && title === undefined && output === undefined && metadata === undefined && attachments === undefined) {
     throw new ToolError(wrongShape(toolId, `an object with ${names.slice(0, SHOWN_NAMES).join(', ')}`))
   }
   return {
     title: typeof title === 'string' ? title : toolId,
     output: textOf(output),
     ...(metadata === undefined || metadata === null ? {} : { metadata: isFields(metadata) ? metadata : { value: metadata } }),
+    ...attached(toolId, attachments),
+  }
+}
+
+const Attachment = z.union([
+  z.object({ mime: z.string(), filename: z.string().nullish(), dataBase64: z.base64() }),
+  z.object({ mime: z.string(), filename: z.string().nullish(), url: z.string().startsWith('data:') }),
+])
+const Attachments = z.array(Attachment).max(LIMITS.plugins.attachments)
+
+/** Files beside the text, each with its bytes: what they hold is shown to the model as the result of a built-in tool is. */
+function attached(toolId: string, attachments: unknown): Pick<ToolResult, 'attachments'> {
+  if (isEmptyTable(attachments ?? null)) return {}
+  const read = Attachments.safeParse(attachments)
+  if (!read.success) {
+    const most = `at most ${LIMITS.plugins.attachments} objects { "mime", "filename", "dataBase64" }`
+    throw new ToolError(`The tool "${toolId}" answered attachments that are none: they are ${most}.`)
+  }
+  return {
+    attachments: read.data.map(({ mime, filename, ...content }) => ({
+      mime,
+      url: 'dataBase64' in content ? `data:${mime};base64,${content.dataBase64}` : content.url,
+      ...(typeof filename === 'string' && { filename }),
+    })),
   }
 }
 

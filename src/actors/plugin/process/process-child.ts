@@ -8,7 +8,8 @@ import type { PluginOwner } from '../../../protocol/plugin/plugin-frame.js'
 import type { ProcessEnding } from '../../../machines/plugin/instance.machine.js'
 import type { ChildPipe, Effects, PipeOptions } from '../../../ports/effects.js'
 import { type BrokerHost, createBrokers } from '../brokers/brokers.js'
-import { createLease, type InstanceProblem } from '../generation/instance.js'
+import type { InstanceProblem } from '../generation/instance.js'
+import type { CountedLease, Leases } from '../brokers/leases.js'
 import { createLink, type Link } from '../link/link.js'
 import { createPluginLog } from './plugin-log.js'
 import type { ProcessSpec } from './process-spec.js'
@@ -20,6 +21,7 @@ export interface ProcessDeps {
   /** `createInstanceIds()`, one for the whole server. */
   readonly nextInstanceId: () => string
   readonly host: BrokerHost
+  readonly leases: Leases
   /** Hears every line the plugin writes to its log. */
   readonly onLine?: (generation: number, text: string) => void
 }
@@ -34,6 +36,10 @@ export interface Child {
   /** Lease revoked, link retired: streams failed, waiting requests answered, `shutdown`, input closed. */
   retire(): void
   kill(): void
+  /** Resolves when nothing of the process runs, and nothing that it opened is open. */
+  readonly gone: Promise<void>
+  /** What it has asked of brokers. */
+  readonly leases: readonly CountedLease[]
 }
 
 interface ChildOptions {
@@ -43,12 +49,12 @@ interface ChildOptions {
   onBroken(reason: string): void
 }
 
-export async function openChild({ effects, host, onLine }: ProcessDeps, spec: ProcessSpec, options: ChildOptions): Promise<Child> {
+export async function openChild({ effects, host, leases, onLine }: ProcessDeps, spec: ProcessSpec, options: ChildOptions): Promise<Child> {
   const { clock, log, processes } = effects
   const { pluginId, place, eventNamespaces } = spec
   const { owner, onProblem, onBroken } = options
   const config = spec.capabilities.has('config-read') ? await host.config(place) : null
-  const lease = createLease(spec.capabilities)
+  const lease = leases.grant({ owner, place, declared: spec.declared ?? {} }, spec.capabilities)
   const brokers = createBrokers({ effects, host, owner, lease, place, eventNamespaces, config })
   const output = createPluginLog({
     clock,
@@ -94,7 +100,7 @@ export async function openChild({ effects, host, onLine }: ProcessDeps, spec: Pr
     watchdog.started()
     link.receive(chunk)
   }
-  const pipe = await open(processes, spec, {
+  const starting = open(processes, spec, {
     command: spec.program,
     args: spec.args,
     cwd: spec.directory,
@@ -102,6 +108,10 @@ export async function openChild({ effects, host, onLine }: ProcessDeps, spec: Pr
     inputBacklog: LIMITS.plugins.inputBacklog,
     onStdout: (chunk) => (opened === undefined ? void early.push(chunk) : read(chunk)),
     onStderr: (chunk) => output.receive(chunk),
+  })
+  const pipe = await starting.catch((error: unknown) => {
+    lease.revoke()
+    throw error
   })
   opened = pipe
   for (const chunk of early) read(chunk)
@@ -122,6 +132,10 @@ export async function openChild({ effects, host, onLine }: ProcessDeps, spec: Pr
     ended: end(),
     loaded: () => watchdog.loaded(),
     retire,
+    get leases() {
+      return lease.counters
+    },
+    gone: Promise.all([pipe.gone, lease.freed()]).then(() => undefined),
     kill() {
       watchdog.stop()
       retire()

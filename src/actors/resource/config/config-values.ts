@@ -17,6 +17,8 @@ export interface Surroundings {
   readonly tools: readonly string[]
   /** Ids of plugins. */
   readonly plugins: readonly string[]
+  /** Entries for plugins that name nothing, or start nothing. */
+  readonly idle?: readonly { readonly id: string; readonly reason: string }[]
 }
 
 /** Asked by svc itself, or by what it brings, whether a tool of the name is there or not. */
@@ -132,14 +134,19 @@ function checkGroups(document: JsonRecord, { tools }: Surroundings, written: rea
   )
 }
 
-function checkPlugins(document: JsonRecord, { plugins }: Surroundings): ConfigDiagnostic[] {
-  return Object.entries(recordAt(document, 'plugins')).flatMap(([key, value]) => {
+function checkPlugins(document: JsonRecord, { plugins, idle = [] }: Surroundings): ConfigDiagnostic[] {
+  const named = recordAt(document, 'plugins')
+  const unused = idle.map(({ id, reason }) =>
+    warning(Object.hasOwn(named, id) ? `plugins.${id}` : 'plugin', `"${id}" does not run: ${reason}`),
+  )
+  const misnamed = Object.entries(named).flatMap(([key, value]) => {
     if (typeof value === 'string')
       return [warning(`plugins.${key}`, `means the plugin "${value}", not "${key}"; true, false or an object is meant here`)]
     const id = key.startsWith('-') ? key.slice(1) : key
     if (plugins.length === 0 || !id.startsWith('dev.svc.') || id.includes('*') || plugins.includes(id)) return []
     return [warning(`plugins.${key}`, `there is no built-in plugin "${id}"${hint(id, plugins)}`)]
   })
+  return [...misnamed, ...unused]
 }
 
 function told(path: string, problem: string | undefined): ConfigDiagnostic[] {

@@ -82,18 +82,22 @@ function configuration(diagnostics: readonly ConfigDiagnostic[], { directory }: 
 
 /** Every package of the installation and the workspace, started once where it may. What only waits for a yes keeps no prompt from its answer. */
 async function packages({ client, url, isOwn }: Connection, query: { directory: string }): Promise<Finding[]> {
-  const [{ packageFindings, serverFindings }, { openPluginPlace }] = await Promise.all([
+  const [{ entryFindings, packageFindings, serverFindings }, { entryRows }, { openPluginPlace }] = await Promise.all([
     import('../plugin/plugin-doctor.js'),
+    import('../plugin/plugin-entries.js'),
     import('../plugin/plugin-place.js'),
   ])
   try {
     await client.tools.list(query) // waits until they have started
     const lives = await client.plugins.lifecycle(query)
-    if (lives.length === 0) return [{ level: 'ok', check: 'plugins', detail: 'no packages here' }]
+    const plugins = await client.plugins.list(query)
     const place = await openPluginPlace(query.directory)
+    const entries = entryFindings(await entryRows(place, plugins))
+    if (lives.length === 0) return [{ level: 'ok', check: 'plugins', detail: 'no packages here' }, ...entries]
     const found = [
       ...(await packageFindings(place, place.packages)),
-      ...serverFindings({ type: 'answered', url, packages: lives, isOwn }, undefined),
+      ...serverFindings({ type: 'answered', url, packages: lives, plugins, isOwn }, undefined),
+      ...entries,
     ]
     const waiting = new Set(lives.filter(({ state }) => state === 'permission-required').map(({ packageId }) => packageId))
     return found

@@ -1,5 +1,6 @@
 /** The command line of `svc plugin` as data. Pure; throws a sentence when it cannot be understood. */
 import { pageOf, readLine } from '../../line/read-line.js'
+import { type Kind, KINDS } from './plugin-kinds.js'
 import { PLUGIN } from './plugin-pages.js'
 import { messageOf } from '../../../protocol/message-of.js'
 
@@ -13,9 +14,13 @@ interface Common {
 }
 
 export interface InitOptions extends Common {
-  readonly id: string
+  /** The id of a package in its place, or a folder for one of its own. */
+  readonly target: string
+  /** Of a package in a folder; undefined = made from the name of that. */
+  readonly id: string | undefined
   readonly language: Language
   readonly scope: Scope
+  readonly kinds: readonly Kind[]
 }
 
 export interface ListOptions extends Common {
@@ -38,13 +43,44 @@ export interface SwitchOptions extends Common {
   readonly id: string
 }
 
-export interface RemoveOptions extends SwitchOptions {
+export interface RestoreOptions extends SwitchOptions {
   readonly source: 'user' | 'workspace' | undefined
   readonly yes: boolean
 }
 
+export interface RemoveOptions extends RestoreOptions {
+  /** Its entry in the configuration stays. */
+  readonly keepData: boolean
+}
+
+interface Approving {
+  /** Approve it at once, after the question. */
+  readonly trust: boolean
+  readonly yes: boolean
+}
+
+export interface AddOptions extends Common, Approving {
+  readonly source: string
+  /** The folder in an archive or a repository that is the package. */
+  readonly path: string | undefined
+}
+
+export interface UpdateOptions extends SwitchOptions, Approving {
+  /** The whole difference, not only the names of files. */
+  readonly diff: boolean
+  readonly force: boolean
+}
+
+export interface PackOptions {
+  readonly folder: string
+  readonly output: string | undefined
+  readonly force: boolean
+  readonly json: boolean
+}
+
 export interface TestOptions extends SwitchOptions {
-  readonly tool: string
+  /** undefined = the whole package is checked; `id` may be its folder then. */
+  readonly tool: string | undefined
   readonly input: unknown
   readonly server: string | undefined
 }
@@ -59,7 +95,11 @@ export type PluginOptions =
   | ({ readonly action: 'list' } & ListOptions)
   | ({ readonly action: 'trust' } & TrustOptions)
   | ({ readonly action: 'disable' | 'enable' | 'untrust' | 'dev' } & SwitchOptions)
-  | ({ readonly action: 'remove' | 'restore' } & RemoveOptions)
+  | ({ readonly action: 'remove' } & RemoveOptions)
+  | ({ readonly action: 'restore' } & RestoreOptions)
+  | ({ readonly action: 'add' } & AddOptions)
+  | ({ readonly action: 'update' } & UpdateOptions)
+  | ({ readonly action: 'pack' } & PackOptions)
   | ({ readonly action: 'test' } & TestOptions)
   | ({ readonly action: 'doctor' } & PluginDoctorOptions)
 
@@ -74,7 +114,8 @@ export function readPluginArguments(args: readonly string[], readUrl: (value: st
       const { values, first } = readLine(page, rest)
       const named = values.language ?? 'lua'
       const language = named === 'ts' || named === 'js' || named === 'py' ? SHORT[named] : named
-      return { action: 'init', ...common(values), id: first, language, scope: values.scope ?? 'workspace' }
+      const kinds: readonly Kind[] = values.with.length === 0 ? ['tool'] : KINDS.filter((kind) => values.with.includes(kind))
+      return { action: 'init', ...common(values), target: first, id: values.id, language, scope: values.scope ?? 'workspace', kinds }
     }
     case 'plugin list': {
       const { values } = readLine(page, rest)
@@ -96,16 +137,25 @@ export function readPluginArguments(args: readonly string[], readUrl: (value: st
       const { values, first } = readLine(page, rest)
       return { action: 'untrust', ...common(values), id: first }
     }
-    case 'plugin remove':
+    case 'plugin remove': {
+      const { values, first } = readLine(page, rest)
+      return { action: 'remove', ...common(values), id: first, source: values.source, yes: values.yes, keepData: values['keep-data'] }
+    }
     case 'plugin restore': {
       const { values, first } = readLine(page, rest)
-      return {
-        action: page.name === 'plugin remove' ? 'remove' : 'restore',
-        ...common(values),
-        id: first,
-        source: values.source,
-        yes: values.yes,
-      }
+      return { action: 'restore', ...common(values), id: first, source: values.source, yes: values.yes }
+    }
+    case 'plugin add': {
+      const { values, first } = readLine(page, rest)
+      return { action: 'add', ...common(values), source: first, path: values.path, ...approving(values) }
+    }
+    case 'plugin update': {
+      const { values, first } = readLine(page, rest)
+      return { action: 'update', ...common(values), id: first, diff: values.diff, force: values.force, ...approving(values) }
+    }
+    case 'plugin pack': {
+      const { values, first } = readLine(page, rest)
+      return { action: 'pack', folder: first, output: values.output, force: values.force, json: values.json }
     }
     case 'plugin dev': {
       const { values, first } = readLine(page, rest)
@@ -113,7 +163,9 @@ export function readPluginArguments(args: readonly string[], readUrl: (value: st
     }
     case 'plugin test': {
       const { values, words } = readLine(page, rest)
-      const [id = '', tool = '', text = '{}'] = words
+      const [id = '', tool, text = '{}'] = words
+      if (tool === undefined && values.server !== undefined) throw new Error('--server is for one call: name a tool as well')
+      if (tool !== undefined && id.includes('/')) throw new Error('one call names its package by the id; a folder is checked as a whole')
       const server = values.server === undefined ? undefined : readUrl(values.server)
       return { action: 'test', ...common(values), server, id, tool, input: readJson(text) }
     }
@@ -128,6 +180,11 @@ export function readPluginArguments(args: readonly string[], readUrl: (value: st
       return { action: 'doctor', ...common(values), server, id: words[0] }
     }
   }
+}
+
+function approving({ trust, yes }: { readonly trust: boolean; readonly yes: boolean }): Approving {
+  if (yes && !trust) throw new Error('--yes goes with --trust: without that nothing is asked')
+  return { trust, yes }
 }
 
 function readJson(text: string): unknown {

@@ -9,6 +9,7 @@ import { isToolsId } from '../../../protocol/plugin/tool-files.js'
 import { failureText } from '../../failure.js'
 import { type Finding, renderFindings } from '../../findings.js'
 import type { PluginDoctorOptions } from './plugin-arguments.js'
+import { type EntryRow, entryRows } from './plugin-entries.js'
 import { applicantOf, approvalOf, openPluginPlace, type PluginPlace, type ReadPackage, readPackage } from './plugin-place.js'
 import { isFailedUpdate, stateWords } from './state-words.js'
 import { askServer, type ServerView, startAndAsk } from './plugin-server.js'
@@ -25,7 +26,9 @@ export async function pluginDoctor(options: PluginDoctorOptions): Promise<number
     )
   }
   const onDisk = await packageFindings(place, packages)
+  const entries = options.id === undefined ? entryFindings(await entryRows(place, undefined)) : []
   const findings = [
+    ...entries,
     ...place.entries.diagnostics.map(
       ({ level, path, message }): Finding => ({ level, check: 'configuration', detail: `${path}: ${message}` }),
     ),
@@ -36,6 +39,13 @@ export async function pluginDoctor(options: PluginDoctorOptions): Promise<number
   if (options.json) writeOut(`${jsonText({ ok, findings }, 2)}\n`)
   else writeOut(findings.length === 0 ? 'no packages\n' : renderFindings(findings))
   return ok ? 0 : 1
+}
+
+/** What entries of the configuration name in vain. */
+export function entryFindings(rows: readonly EntryRow[]): Finding[] {
+  return rows.flatMap(({ id, problem }) =>
+    problem === undefined ? [] : [{ level: 'warning', check: id, detail: `it does not run: ${problem}` }],
+  )
 }
 
 /** What a server says of them; where none runs, one that is started for what nothing on disk speaks against. */

@@ -10,7 +10,7 @@ import { MANIFEST_FILE } from '../../../protocol/plugin/plugin.js'
 import { printable } from '../../../protocol/text/visible-text.js'
 import { connect } from '../../connection.js'
 import { jsonText, writeError, writeOut } from '../../terminal/output.js'
-import type { RemoveOptions } from './plugin-arguments.js'
+import type { RestoreOptions } from './plugin-arguments.js'
 import { openPluginPlace, pinnedApprovalOf, type PluginPlace, readPackage } from './plugin-place.js'
 import { trustPlugin } from './plugin-trust.js'
 import { isConfirmed, only } from './plugin-untrust.js'
@@ -22,7 +22,7 @@ interface Kept {
 }
 
 /** After a yes: puts back what serves or was approved last; where that is not approved any more, it is asked about. Answers 0, or 1 when it was declined. */
-export async function restorePlugin(options: RemoveOptions): Promise<number> {
+export async function restorePlugin(options: RestoreOptions): Promise<number> {
   const { id, directory, source, yes, json } = options
   const place = await openPluginPlace(directory)
   const { root } = only(place, id, source)
@@ -56,7 +56,7 @@ function makeWritable(directory: string): void {
   }
 }
 
-async function approvalNow({ id, directory, source }: RemoveOptions) {
+async function approvalNow({ id, directory, source }: RestoreOptions) {
   const place = await openPluginPlace(directory)
   return pinnedApprovalOf(place, await readPackage(place, only(place, id, source)))
 }

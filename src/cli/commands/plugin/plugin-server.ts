@@ -1,6 +1,6 @@
 /** What a running server says about the packages of a workspace. */
 import { nodePaths } from '../../../platform/node/paths.js'
-import type { PackageLifecycleInfo } from '../../../protocol/plugin/plugin.js'
+import type { PackageLifecycleInfo, PluginManifest } from '../../../protocol/plugin/plugin.js'
 import { connect, connectTo } from '../../connection.js'
 import { failureText } from '../../failure.js'
 import { readPresence } from '../../../server/presence.js'
@@ -8,14 +8,22 @@ import { readPresence } from '../../../server/presence.js'
 export type ServerView =
   | { readonly type: 'absent' }
   | { readonly type: 'silent'; readonly url: string; readonly reason: string }
-  | { readonly type: 'answered'; readonly url: string; readonly packages: readonly PackageLifecycleInfo[]; readonly isOwn?: boolean }
+  | {
+      readonly type: 'answered'
+      readonly url: string
+      readonly packages: readonly PackageLifecycleInfo[]
+      readonly plugins: readonly PluginManifest[]
+      readonly isOwn?: boolean
+    }
 
 /** Asks the server at `url`, or the one that uses our state directory. Never starts one, never rejects. */
 export async function askServer(url: string | undefined, directory: string): Promise<ServerView> {
   const address = url ?? localServer()
   if (address === undefined) return { type: 'absent' }
   try {
-    return { type: 'answered', url: address, packages: await connectTo(address).client.plugins.lifecycle({ directory }) }
+    const { plugins } = connectTo(address).client
+    const packages = await plugins.lifecycle({ directory })
+    return { type: 'answered', url: address, packages, plugins: await plugins.list({ directory }) }
   } catch (error) {
     return { type: 'silent', url: address, reason: failureText(error).split('\n')[0] ?? '' }
   }
@@ -27,7 +35,8 @@ export async function startAndAsk(directory: string): Promise<ServerView> {
     const { client, close, url, isOwn } = await connect(undefined)
     try {
       await client.tools.list({ directory }) // waits until they have started
-      return { type: 'answered', url, packages: await client.plugins.lifecycle({ directory }), isOwn }
+      const packages = await client.plugins.lifecycle({ directory })
+      return { type: 'answered', url, packages, plugins: await client.plugins.list({ directory }), isOwn }
     } finally {
       await close()
     }

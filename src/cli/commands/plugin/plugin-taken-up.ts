@@ -6,9 +6,10 @@ import { openPluginPlace, pinnedApprovalOf, readPackage } from './plugin-place.j
 import { isFailedUpdate, stateWords, troubleOf } from './state-words.js'
 
 const SETTLED: ReadonlySet<PackageState> = new Set(['active', 'degraded', 'failed', 'disabled'])
-const LOOK = 200
-/** How long a package may take to start, looks. */
-const LOOKS = 150
+/** Events of the server tell; where none come, it is asked so often, ms. */
+const LOOK = 2000
+/** How long a package may take to start, ms. */
+const PATIENCE = 30_000
 
 interface Awaited {
   readonly id: string
@@ -24,17 +25,49 @@ export async function untilTakenUp(
   { id, workspace, revision, signal }: Awaited,
   tell: (now: string) => void,
 ): Promise<PackageLifecycleInfo | undefined> {
+  const over = AbortSignal.any([AbortSignal.timeout(PATIENCE), ...(signal === undefined ? [] : [signal])])
+  const enough = new AbortController()
+  const bell = createBell()
+  const listening = listen(client, id, AbortSignal.any([over, enough.signal]), bell.ring)
   let told = ''
-  for (let looks = 0; looks < LOOKS && signal?.aborted !== true; looks++) {
-    const lives = (await client.plugins.lifecycle({ directory: workspace })).find((each) => each.packageId === id)
-    if (lives !== undefined && hasTakenUp(lives, revision)) return lives
-    const now =
-      lives === undefined ? 'has not been found yet' : lives.revision === revision ? stateWords(lives) : 'is about to be read again'
-    if (now !== told) tell(now)
-    told = now
-    await delay(LOOK)
+  try {
+    while (!over.aborted) {
+      const rung = bell.next()
+      const lives = (await client.plugins.lifecycle({ directory: workspace })).find((each) => each.packageId === id)
+      if (lives !== undefined && hasTakenUp(lives, revision)) return lives
+      const now =
+        lives === undefined ? 'has not been found yet' : lives.revision === revision ? stateWords(lives) : 'is about to be read again'
+      if (now !== told) tell(now)
+      told = now
+      await Promise.race([rung, delay(LOOK, undefined, { signal: over }).catch(() => undefined)])
+    }
+    return undefined
+  } finally {
+    enough.abort()
+    await listening
   }
-  return undefined
+}
+
+/** Whenever a server may know more of a package. Never rejects: who listens looks by itself, too. */
+async function listen(client: Client, id: string, signal: AbortSignal, ring: () => void): Promise<void> {
+  try {
+    for await (const event of client.events({ tail: true, signal }))
+      if (event.type === 'gap' || (event.type === 'package.updated' && event.data.info.packageId === id)) ring()
+  } catch {
+    return // it may not be heard by everybody
+  }
+}
+
+function createBell(): { ring(): void; next(): Promise<void> } {
+  let ring: () => void = () => undefined
+  let next = new Promise<void>((resolve) => (ring = resolve))
+  return {
+    ring() {
+      ring()
+      next = new Promise((resolve) => (ring = resolve))
+    },
+    next: () => next,
+  }
 }
 
 /** Pure. */

@@ -5,6 +5,7 @@ import { SvcError } from '../../../protocol/errors.js'
 import { printable } from '../../../protocol/text/visible-text.js'
 import { askPerson, isAttended, jsonText, writeError, writeOut } from '../../terminal/output.js'
 import type { RemoveOptions, SwitchOptions } from './plugin-arguments.js'
+import { forgetInstalled } from './install/installed.js'
 import { openPluginPlace, type PluginPlace } from './plugin-place.js'
 
 /** Takes back every approval of the package for this workspace, and those for all workspaces; answers 0. */
@@ -16,16 +17,22 @@ export async function untrustPlugin({ id, directory, json }: SwitchOptions): Pro
   return 0
 }
 
-/** After a yes: takes back the approvals and deletes the folder of the package; answers 0, or 1 when it was declined. */
-export async function removePlugin({ id, directory, json, yes, source }: RemoveOptions): Promise<number> {
+/**
+ * After a yes: takes back the approvals and deletes the folder of the package; answers 0, or 1 when it was declined. What the configuration of
+ * the installation says of a package of its own goes as well, unless `keepData`: nobody else has it.
+ */
+export async function removePlugin({ id, directory, json, yes, source, keepData }: RemoveOptions): Promise<number> {
   const place = await openPluginPlace(directory)
-  const { root } = only(place, id, source)
+  const { root, source: from } = only(place, id, source)
   if (!yes && !(await isConfirmed(`Delete ${printable(root)} for good? [y/N] `))) {
     writeError('svc: not removed\n')
     return 1
   }
-  await withdraw(place, id)
+  const isAlone = from === 'user' && !place.packages.some((each) => each.id === id && each.source === 'workspace')
+  if (isAlone && !keepData) await place.configure({ plugins: { [id]: null } })
+  else await withdraw(place, id)
   rmSync(root, { recursive: true })
+  if (from === 'user') forgetInstalled(place.effects.paths.config, id)
   writeOut(json ? `${jsonText({ id, removed: root })}\n` : `removed ${printable(root)}\n`)
   return 0
 }

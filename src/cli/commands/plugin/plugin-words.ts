@@ -1,5 +1,6 @@
 /** Plugins in the words of people. */
-import type { AgentTarget, HostCapability } from '../../../protocol/plugin/plugin.js'
+import type { AgentTarget, HostCapability, PluginScope } from '../../../protocol/plugin/plugin.js'
+import { isRecord } from '../../../protocol/text/json.js'
 
 const CAPABILITIES: Readonly<Record<HostCapability, string>> = {
   'config-read': 'read the effective configuration',
@@ -21,6 +22,14 @@ const CAPABILITIES: Readonly<Record<HostCapability, string>> = {
 
 export function capabilityWords(capability: HostCapability): string {
   return CAPABILITIES[capability]
+}
+
+/** Where `network` reaches: the hosts that a manifest names, else any public one; undefined without the capability. */
+export function hostsOf(target: AgentTarget): string | undefined {
+  if (!target.capabilities.includes('network')) return undefined
+  const network = target['network']
+  const named = isRecord(network) ? network['hosts'] : undefined
+  return Array.isArray(named) ? named.map(String).join(', ') : 'any public host'
 }
 
 /** What is started, as a person would write it; `rights` of a program are in `rightsWords`. */
@@ -46,4 +55,16 @@ export function columns(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
   const line = (row: readonly string[]) => row.map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column] ?? 0)))
   return rows.map((row) => `${line(row).join('  ').trimEnd()}\n`).join('')
+}
+
+const SCOPES: Readonly<Record<PluginScope, string>> = {
+  workspace: 'each workspace that you approve it for',
+  session: 'each session that you approve it for',
+  user: 'you, in every workspace',
+  global: 'every workspace and user',
+}
+
+/** Whom a package serves, before it is said where. */
+export function scopeName(scope: PluginScope): string {
+  return SCOPES[scope]
 }

@@ -5,7 +5,13 @@ import type { PluginOptions } from './plugin-arguments.js'
 export async function plugin(options: PluginOptions): Promise<number> {
   switch (options.action) {
     case 'init':
-      return (await import('./plugin-init.js')).initPlugin(options)
+      return (await import('./make/plugin-init.js')).initPlugin(options)
+    case 'add':
+      return (await import('./install/plugin-add.js')).addPlugin(options)
+    case 'update':
+      return (await import('./install/plugin-add.js')).updatePlugin(options)
+    case 'pack':
+      return (await import('./install/plugin-pack.js')).packPlugin(options)
     case 'list':
       return (await import('./plugin-list.js')).listPlugins(options)
     case 'trust':
@@ -13,7 +19,9 @@ export async function plugin(options: PluginOptions): Promise<number> {
     case 'dev':
       return (await import('./plugin-dev.js')).developPlugin(options)
     case 'test':
-      return (await import('./plugin-test.js')).testPlugin(options)
+      return options.tool === undefined
+        ? (await import('./test/plugin-test.js')).testPackage(options)
+        : (await import('./plugin-call.js')).callPlugin({ ...options, tool: options.tool })
     case 'untrust':
       return (await import('./plugin-untrust.js')).untrustPlugin(options)
     case 'remove':

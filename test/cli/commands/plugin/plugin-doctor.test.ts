@@ -88,7 +88,7 @@ describe('svc plugin doctor', () => {
 describe('svc plugin list', () => {
   test('shows packages of the user and of the workspace, also those that cannot be read', async () => {
     await home.run('init', ID)
-    await home.run('init', 'dev.example.mine', '--scope', 'global', '--language', 'python')
+    await home.run('init', 'dev.example.mine', '--scope', 'global')
     home.write(join(home.workspace, '.svc/plugins/broken/svc-plugin.json'), '{')
     const rows = JSON.parse((await home.run('list', '--json')).stdout) as object[]
     expect(rows).toMatchObject([

@@ -1,4 +1,4 @@
-/** `svc plugin test`: one call of a tool, on the way a model's call takes: rules, hooks, checks and limits included. */
+/** `svc plugin test` of one tool: one call, on the way a model's call takes: rules, hooks, checks and limits included. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { placeKey } from '../../../actors/plugin/package/package-look.js'
 import type { Client } from '../../../published/client/client-types.js'
@@ -16,7 +16,7 @@ import { answeredBy, folderContent, untilTakenUp } from './plugin-taken-up.js'
 import { troubleOf } from './state-words.js'
 
 /** Prints what the tool answered; answers 1 when it failed. The model is `svc/offline`, which calls what it is told to call. */
-export async function testPlugin({ id, tool, input, directory, server, json }: TestOptions): Promise<number> {
+export async function callPlugin({ id, tool, input, directory, server, json }: TestOptions & { readonly tool: string }): Promise<number> {
   const connection = await connect(server)
   try {
     const { client } = connection

@@ -1,0 +1,249 @@
+/**
+ * Writes what the libraries of plugin authors say of the host, in every language, from one description of the protocol: src/protocol/plugin/
+ * host-methods.ts, and the operations of brokers where there are some. docs/plugin-host.md, src/published/kit/host-calls-types.ts, and a part of
+ * src/published/python/svc_plugin.py. With --check nothing is written; stale files are named and the exit code is 1.
+ */
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { loadSource, root, settle } from './generated.mjs'
+import { typeText } from './schema-types.mjs'
+
+const { HOST_METHODS } = await loadSource('src/protocol/plugin/host-methods.ts')
+const OPERATIONS = 'src/protocol/plugin/broker-operations.ts'
+/** By capability, then by name; `schemas` turns what checks into what describes. */
+const operations = existsSync(join(root, OPERATIONS)) ? (await loadSource(OPERATIONS)).BROKER_OPERATIONS : {}
+const { inputSchemaOf, outputSchemaOf } = await loadSource('src/protocol/plugin/operation-schemas.ts')
+const NODE_TYPES = { text: 'string', any: 'unknown', bytes: 'Uint8Array', texts: 'string[]', nothing: 'void' }
+const OPERATED = `
+/** One signature for each operation that svc knows; others are those of another host. */
+type Operated<Operations> = (<Name extends keyof Operations & string>(
+  operation: Name,
+  ...args: OperationArguments<Operations[Name]>
+) => Promise<Operations[Name] extends { readonly output: infer Output } ? Output : never>) &
+  Broker
+type OperationArguments<Operation> = Operation extends { readonly input?: infer Input }
+  ? [input?: Input, options?: HostCallOptions]
+  : Operation extends { readonly input: infer Input }
+    ? [input: Input, options?: HostCallOptions]
+    : never
+`
+const PYTHON = 'src/published/python/svc_plugin.py'
+const BEGIN = '# --- What a plugin may ask of the host. Made from the protocol by scripts/plugin-kits.mjs: begin ---\n'
+const END = '# --- end ---\n'
+
+settle('docs', [['plugin-host.md', page()]], { prune: false })
+settle('src/published/kit', [['host-calls-types.ts', formatted('host-calls-types.ts', declarations())]], { prune: false })
+const library = python()
+for (const folder of ['src/published/python', ...examplesInPython()]) settle(folder, [['svc_plugin.py', library]], { prune: false })
+
+/** Packages among the examples that carry the library. */
+function examplesInPython() {
+  const files = readdirSync(join(root, 'examples/plugins'), { recursive: true, encoding: 'utf8' })
+  return files.filter((file) => basename(file) === 'plugin.py').map((file) => join('examples/plugins', dirname(file)))
+}
+
+/** As `npm run format` would have it. */
+function formatted(name, input) {
+  return execFileSync(join(root, 'node_modules/.bin/biome'), ['format', '--stdin-file-path', name], { input, encoding: 'utf8', cwd: root })
+}
+
+function described(capability) {
+  return Object.entries(operations[capability] ?? {}).map(([name, { summary, input, output, waits = false, refusals }]) => ({
+    name,
+    summary,
+    input: inputSchemaOf(input),
+    output: outputSchemaOf(output),
+    waits,
+    refusals,
+  }))
+}
+
+// Node
+
+function declarations() {
+  const groups = grouped()
+  const named = [...new Set(HOST_METHODS.map(({ capability }) => capability))].filter((capability) => described(capability).length > 0)
+  return `/**
+ * What a plugin may ask of the host. Part of the declarations of \`svc/plugin\`: types only. Made by scripts/plugin-kits.mjs; change
+ * src/protocol/plugin/host-methods.ts, or the operations of a broker.
+ */
+
+export interface HostCallOptions {
+  /** Gives up waiting; the host is not told. */
+  readonly signal?: AbortSignal
+  readonly timeoutMs?: number
+}
+
+${named.map(operationTypes).join('')}type Broker = (operation: string, input?: unknown, options?: HostCallOptions) => Promise<unknown>
+${named.length === 0 ? '' : OPERATED}
+/** What a plugin may ask of the host. Each part needs the capability named beside it, granted by the installation. */
+export interface Host {
+${[...groups].map(([group, methods]) => hostGroup(group, methods)).join('')}}
+`
+}
+
+function operationTypes(capability) {
+  const entries = described(capability).map(({ name, summary, input, output }) => {
+    const optional = isOptional(input) ? '?' : ''
+    return `  /** ${summary} */\n  readonly ${key(name)}: {\n    readonly input${optional}: ${typeText(required(input), '    ')}\n    readonly output: ${typeText(output, '    ')}\n  }\n`
+  })
+  return `/** Operations of \`${capability}\`. */\ninterface ${operationsName(capability)} {\n${entries.join('')}}\n\n`
+}
+
+function operationsName(capability) {
+  return `${capability
+    .split('-')
+    .map((word) => word[0].toUpperCase() + word.slice(1))
+    .join('')}Operations`
+}
+
+function hostGroup(group, methods) {
+  const capabilities = [...new Set(methods.map(({ capability }) => `\`${capability}\``))].join(', ')
+  const members = methods.map((method) => `    /** ${method.does} */\n    ${hostMember(method)}\n`)
+  return `  /** ${capabilities} */\n  readonly ${group}: {\n${members.join('')}  }\n`
+}
+
+function hostMember({ node, kind, capability, params, answers, method }) {
+  const name = node.split('.')[1]
+  if (kind === 'cancel') return `${name}(id: string, options?: HostCallOptions): Promise<void>`
+  if (kind === 'broker')
+    return `readonly ${name}: ${described(capability).length === 0 ? 'Broker' : `Operated<${operationsName(capability)}>`}`
+  if (method === 'host.event.publish')
+    return `${name}(event: { readonly namespace: string; readonly name: string; readonly payload: unknown }, options?: HostCallOptions): Promise<void>`
+  const list = Object.entries(params).map(([param, value]) => `${param}: ${NODE_TYPES[value]}`)
+  return `${name}(${[...list, 'options?: HostCallOptions'].join(', ')}): Promise<${NODE_TYPES[answers]}>`
+}
+
+// Python
+
+function python() {
+  const text = readFileSync(join(root, PYTHON), 'utf8')
+  const [before, rest] = text.split(BEGIN)
+  const after = rest?.split(END)[1]
+  if (after === undefined) throw new Error(`${PYTHON} has lost the marks around what is made`)
+  const groups = [...grouped()]
+  const host = `class Host:
+    """What a plugin may ask of the host. Each part needs a capability that the installation has granted; what is refused raises \`HostError\`."""
+
+    def __init__(self, request):
+${groups.map(([group]) => `        self.${group} = _${group[0].toUpperCase()}${group.slice(1)}(request)\n`).join('')}`
+  const classes = groups.map(
+    ([group, methods]) => `class _${group[0].toUpperCase()}${group.slice(1)}:
+    def __init__(self, request):
+        self._request = request
+
+${methods.map(pythonMethod).join('\n')}`,
+  )
+  return `${before}${BEGIN}\n\n${[...classes, host].join('\n\n')}\n\n${END}${after}`
+}
+
+function pythonMethod({ node, method, kind, capability, params, answers, does }) {
+  const name = node.split('.')[1]
+  if (kind === 'broker') {
+    const known = described(capability).map(
+      ({ name: operation, summary, input }) => `        - ${operation}${fieldsOf(input)}: ${summary}\n`,
+    )
+    const doc =
+      known.length === 0 ? `"""${does} Needs \`${capability}\`."""` : `"""${does} Needs \`${capability}\`.\n\n${known.join('')}        """`
+    return `    def ${name}(self, operation, input=None, timeout=30):
+        ${doc}
+        params = {"operation": operation} if input is None else {"operation": operation, "input": input}
+        return (self._request("${method}", params, timeout) or {}).get("output")
+`
+  }
+  const names = kind === 'cancel' ? ['id'] : Object.keys(params)
+  const signature = names.map((param) => (param === 'payload' ? 'payload=None' : param))
+  const sent = Object.entries(params).map(
+    ([param, value]) => `"${param}": ${kind === 'cancel' ? 'id' : value === 'bytes' ? `list(${param})` : param}`,
+  )
+  const call = `self._request("${method}", {${sent.join(', ')}}, timeout)`
+  const body =
+    answers === 'nothing'
+      ? call
+      : answers === 'bytes'
+        ? `return bytes(${call})`
+        : answers === 'texts'
+          ? `return list(${call} or [])`
+          : `return ${call}`
+  return `    def ${name}(self, ${[...signature, 'timeout=30'].join(', ')}):
+        """${does} Needs \`${capability}\`."""
+        ${body}
+`
+}
+
+function fieldsOf(schema) {
+  const { properties = {}, required: needed = [] } = required(schema)
+  const names = Object.keys(properties).map((name) => (needed.includes(name) ? name : `${name}?`))
+  return names.length === 0 ? '' : ` {${names.join(', ')}}`
+}
+
+// The page
+
+function page() {
+  const rows = HOST_METHODS.map(({ method, capability, lua, node, kind, params, does }) => {
+    const list = kind === 'broker' ? ['operation', 'input'] : kind === 'cancel' ? ['id'] : Object.keys(params)
+    const ofPython = node === 'events.publish' ? 'namespace, name, payload' : list.join(', ')
+    const ofNode = node === 'events.publish' ? '{ namespace, name, payload }' : list.join(', ')
+    return `| \`${method}\` | \`${capability}\` | \`host.${node}(${ofNode})\` | \`call.host.${node}(${ofPython})\` | \`svc.host.${lua} { ${Object.keys(params).join(', ')} }\` | ${does} |`
+  })
+  const capabilities = [...new Set(HOST_METHODS.filter(({ kind }) => kind === 'broker').map(({ capability }) => capability))]
+  return `# What a plugin may ask of its host
+
+Made by \`npm run kits\` from \`src/protocol/plugin/host-methods.ts\` and the operations of brokers; how plugins are written is in [plugins.md](plugins.md).
+
+| method | capability | Node | Python | Lua | |
+|---|---|---|---|---|---|
+${rows.join('\n')}
+
+In Node every call takes \`{ signal, timeoutMs }\` as its last argument, in Python \`timeout\` in seconds (30 unless it is given); in Lua it waits for 10 s. Node and
+Python answer the output of a broker itself, Lua a table with \`output\`. Files are \`Uint8Array\` in Node, \`bytes\` in Python, and lists of numbers in Lua.
+What is refused is an error with the words of the host.
+
+${capabilities.map(chapter).join('')}`
+}
+
+function chapter(capability) {
+  const all = described(capability)
+  if (all.length === 0) return ''
+  return `## ${capability}\n\n${all.map(section).join('')}`
+}
+
+function section({ name, summary, input, output, waits, refusals }) {
+  const parts = [
+    `### \`${name}\``,
+    `${summary}${waits ? ' It waits: what is asked after it may be answered before it.' : ''}`,
+    `Input:${typeIn(required(input))}${isOptional(input) ? ', or nothing' : ''}`,
+    `Output:${typeIn(output)}`,
+    ...(refusals.length === 0 ? [] : [`Refused when ${refusals.join('; when ')}.`]),
+  ]
+  return `${parts.join('\n\n')}\n\n`
+}
+
+function typeIn(schema) {
+  const text = typeText(schema)
+  return text.includes('\n') ? `\n\n${text.replaceAll(/^/gm, '    ')}` : ` \`${text}\``
+}
+
+/** A schema that may be nothing, without that. */
+function required(schema) {
+  const branches = (schema.anyOf ?? schema.oneOf)?.filter(({ type }) => type !== 'null')
+  return branches?.length === 1 ? branches[0] : schema
+}
+
+function isOptional(schema) {
+  return (schema.anyOf ?? schema.oneOf)?.some(({ type }) => type === 'null') === true || schema.type === 'null'
+}
+
+function key(name) {
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name)
+}
+
+function grouped() {
+  const groups = new Map()
+  for (const method of HOST_METHODS) {
+    const [group] = method.node.split('.')
+    groups.set(group, [...(groups.get(group) ?? []), method])
+  }
+  return groups
+}

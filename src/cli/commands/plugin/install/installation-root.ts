@@ -1,0 +1,72 @@
+/**
+ * Writing packages into the root of the installation.
+ *
+ * I1 A package appears whole: it is written beside the root, where svc looks for none, judged there as svc will, and renamed.
+ * I2 What a rename replaces is put back when the next one fails.
+ */
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { discoverPackages, type FoundPackage } from '../../../../actors/plugin/package/package-files.js'
+import { hashPackage, type HashedPackage } from '../../../../actors/plugin/package/revision.js'
+import type { Effects } from '../../../../ports/effects.js'
+import { SvcError } from '../../../../protocol/errors.js'
+import { isBuiltInId } from '../../../../actors/resource/config/entries.js'
+import type { AgentTarget, PackageManifest } from '../../../../protocol/plugin/plugin.js'
+import type { ArchivedFile } from './tar-read.js'
+
+export interface Staged {
+  readonly found: FoundPackage
+  readonly manifest: PackageManifest
+  readonly target: AgentTarget
+  readonly content: HashedPackage
+}
+
+/** A folder beside the root, for one command; `close` removes it. */
+export interface Room {
+  readonly path: string
+  /** Empty, for what is fetched. */
+  readonly fetched: string
+  close(): void
+}
+
+export function openRoom({ paths }: Pick<Effects, 'paths'>): Room {
+  mkdirSync(join(paths.config, 'plugins'), { recursive: true, mode: 0o700 })
+  const path = realpathSync(mkdtempSync(join(paths.config, '.adding-')))
+  const fetched = join(path, 'fetched')
+  mkdirSync(fetched)
+  return { path, fetched, close: () => rmSync(path, { recursive: true, force: true }) }
+}
+
+/** Writes files into the room and judges them; throws a sentence for what svc would not run. */
+export async function stage(effects: Effects, { path }: Room, files: readonly ArchivedFile[]): Promise<Staged> {
+  const place = join(path, 'staged')
+  const root = join(place, 'package')
+  for (const { path: name, executable, content } of files) {
+    const file = join(root, name)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, content, { flag: 'wx', mode: executable ? 0o755 : 0o644 })
+  }
+  const [found] = await discoverPackages(effects, place, 'user')
+  const { manifest } = found ?? {}
+  const problem = found?.problems[0]?.message.replaceAll(root, 'the package')
+  if (found === undefined || manifest === undefined || problem !== undefined)
+    throw new SvcError('plugin.invalid', problem ?? 'It is a package for editors: nothing of it is for agents.')
+  if (manifest.agent === null) throw new SvcError('plugin.invalid', `${found.id} is a package for editors: nothing of it is for agents`)
+  if (isBuiltInId(found.id)) throw new SvcError('plugin.invalid', `${found.id} has an id that belongs to the built-in plugins`)
+  return { found, manifest, target: manifest.agent, content: await hashPackage(effects, found.root) }
+}
+
+/** Puts what was staged into the root, under its id, in the place of what is there. */
+export function settle({ paths }: Pick<Effects, 'paths'>, room: Room, { found }: Staged): string {
+  const root = join(paths.config, 'plugins', found.id)
+  const before = join(room.path, 'before')
+  const isThere = existsSync(root)
+  if (isThere) renameSync(root, before)
+  try {
+    renameSync(found.root, root)
+  } catch (error) {
+    if (isThere) renameSync(before, root) // I2
+    throw error
+  }
+  return root
+}

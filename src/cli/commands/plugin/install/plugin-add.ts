@@ -1,0 +1,233 @@
+/**
+ * `svc plugin add` and `update`: a package gets into the root of the installation, and waits there until it is approved.
+ *
+ * I1 Adding approves nothing and starts nothing; what served before goes on until the new content is approved.
+ * I2 Where it came from is written down only when it is in its place.
+ */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { hashPackage } from '../../../../actors/plugin/package/revision.js'
+import type { Effects } from '../../../../ports/effects.js'
+import { SvcError } from '../../../../protocol/errors.js'
+import type { PackageManifest } from '../../../../protocol/plugin/plugin.js'
+import { printable } from '../../../../protocol/text/visible-text.js'
+import { watchInterrupts } from '../../../terminal/interruption.js'
+import { jsonText, writeError, writeOut } from '../../../terminal/output.js'
+import type { AddOptions, UpdateOptions } from '../plugin-arguments.js'
+import { openPluginPlace, type PluginPlace } from '../plugin-place.js'
+import { trustPlugin } from '../plugin-trust.js'
+import { capabilityWords, columns, hostsOf, runtimeWords, scopeName, shortRevision } from '../plugin-words.js'
+import { changeText, fileChanges, patchText, targetChanges } from './content-diff.js'
+import { type Fetched, absolute, fetchSource } from './fetch-source.js'
+import { openRoom, settle, stage, type Staged, type Room } from './installation-root.js'
+import { readInstalled, recordInstalled } from './installed.js'
+import { missingParts } from './missing-parts.js'
+import { filesOfDirectory } from './package-content.js'
+import { readSource, type SourceSpec, sourceText } from './source-spec.js'
+import type { ArchivedFile } from './tar-read.js'
+
+/** Adds a package that is not there yet; answers 0, or what approving it answers. */
+export async function addPlugin(options: AddOptions): Promise<number> {
+  const source = rooted(readSource(options.source, options.path))
+  const place = await openPluginPlace(options.directory)
+  return inRoom(place.effects, async (room, signal) => {
+    const fetched = await fetchSource(source, { effects: place.effects, room: room.fetched, signal, tell })
+    const staged = await stage(place.effects, room, fetched.files)
+    refuseTaken(place, staged.found.id)
+    const root = take(place, room, { staged, fetched, source })
+    const { found, content, target } = staged
+    if (options.json) writeOut(`${jsonText(report(staged, root, source), 2)}\n`)
+    else {
+      writeOut(`added ${found.id} ${content.revision}\n`)
+      writeError(columns(description(staged, root, source, fetched).map((row) => row.map(printable))))
+    }
+    for (const warning of missingParts(fetched.files, target)) writeError(`svc: ${printable(warning)}\n`)
+    return afterwards(found.id, 'nothing of it runs before you approve it', options)
+  })
+}
+
+/** Fetches a package anew from where it came from; answers 0, or what approving it answers. */
+export async function updatePlugin(options: UpdateOptions): Promise<number> {
+  const { id, json } = options
+  const place = await openPluginPlace(options.directory)
+  const { effects } = place
+  const installed = readInstalled(effects.paths.config)[id]
+  if (installed === undefined) throw new SvcError('resource.not_found', unrecorded(place, id))
+  const from = sourceText(installed.source)
+  const present = await presentOf(place, id, from)
+  if (present.digest !== installed.digest && !options.force) {
+    throw new SvcError(
+      'resource.conflict',
+      `${present.root} is not what was added (${shortRevision(installed.revision)}): it was changed here; --force takes what is new in its place`,
+    )
+  }
+  return inRoom(effects, async (room, signal) => {
+    const fetched = await fetchSource(installed.source, { effects, room: room.fetched, signal, tell })
+    const staged = await stage(effects, room, fetched.files)
+    if (staged.found.id !== id) throw new SvcError('plugin.invalid', `${from} holds ${staged.found.id} now; svc plugin add takes that`)
+    const { revision, digest } = staged.content
+    if (digest === present.digest) {
+      writeOut(json ? `${jsonText({ id, updated: false, revision }, 2)}\n` : `${id} is up to date: ${printable(from)} holds ${revision}\n`)
+      return 0
+    }
+    const files = fileChanges(present.files, fetched.files)
+    const grants = targetChanges(present.manifest?.agent ?? undefined, staged.target)
+    if (!json) {
+      tellVersions(present, staged)
+      for (const line of options.diff ? patchText(present.files, fetched.files).trimEnd().split('\n') : files.map(changeText))
+        writeError(`  ${printable(line)}\n`)
+      writeError(grants.length === 0 ? 'it asks for what it asked for before\n' : 'what it asks for changes:\n')
+      for (const line of grants) writeError(`  ${printable(line)}\n`, line.startsWith('+') ? 'red' : undefined)
+    }
+    const root = take(place, room, { staged, fetched, source: installed.source })
+    if (json) writeOut(`${jsonText({ ...report(staged, root, installed.source), updated: true, files, grants }, 2)}\n`)
+    else writeOut(`updated ${id} ${revision}\n`)
+    for (const warning of missingParts(fetched.files, staged.target)) writeError(`svc: ${printable(warning)}\n`)
+    return afterwards(id, 'what was approved goes on serving until you approve this', options)
+  })
+}
+
+interface Present {
+  readonly root: string
+  readonly files: readonly ArchivedFile[]
+  readonly revision: string
+  readonly digest: string
+  /** Absent where it cannot be read any more. */
+  readonly manifest: PackageManifest | undefined
+}
+
+async function presentOf({ effects, packages }: PluginPlace, id: string, from: string): Promise<Present> {
+  const root = join(effects.paths.config, 'plugins', id)
+  if (!existsSync(root)) throw new SvcError('resource.not_found', `${root} is not there any more; svc plugin add ${from} adds it anew`)
+  const { revision, digest } = await hashPackage(effects, await effects.files.realPath(root))
+  const manifest = packages.find((found) => found.id === id && found.source === 'user')?.manifest
+  return { root, files: await filesOfDirectory(effects, await effects.files.realPath(root)), revision, digest, manifest }
+}
+
+function tellVersions({ revision, manifest }: Present, { found, manifest: now, content }: Staged): void {
+  const before = manifest?.version ?? ''
+  const versions = before === now.version ? '' : `  ${before || '-'} -> ${now.version || '-'}`
+  writeError(`${printable(`${found.id}${versions}  ${shortRevision(revision)} -> ${shortRevision(content.revision)}`)}\n`)
+}
+
+/** Puts what a folder holds by now into the root of the installation, in the place of what is there; answers nothing where that is the same. */
+export async function installFolder(root: string): Promise<void> {
+  const place = await openPluginPlace(undefined)
+  const { effects } = place
+  await inRoom(effects, async (room) => {
+    const files = await filesOfDirectory(effects, root)
+    const staged = await stage(effects, room, files)
+    const before = readInstalled(effects.paths.config)[staged.found.id]
+    const there = join(effects.paths.config, 'plugins', staged.found.id)
+    const present = existsSync(there)
+      ? (await hashPackage(effects, await effects.files.realPath(there)).catch(() => undefined))?.digest
+      : undefined
+    if (present === staged.content.digest) return 0
+    const isOurs = before?.source.type === 'directory' && before.source.path === root
+    if (present !== undefined && !isOurs) refuseTaken(place, staged.found.id)
+    take(place, room, { staged, fetched: { files }, source: { type: 'directory', path: root } })
+    return 0
+  })
+}
+
+/** With a room for it, which is gone afterwards; Ctrl-C ends what is fetched. */
+async function inRoom(effects: Effects, work: (room: Room, signal: AbortSignal) => Promise<number>): Promise<number> {
+  const room = openRoom(effects)
+  const { signal, forget } = watchInterrupts(() => undefined)
+  try {
+    return await work(room, signal)
+  } finally {
+    forget()
+    room.close()
+  }
+}
+
+function tell(what: string): void {
+  writeError(`${printable(what)}\n`, 'dim')
+}
+
+/** Paths are found again from wherever `update` is called. */
+function rooted(source: SourceSpec): SourceSpec {
+  return source.type === 'directory' || source.type === 'tarball' ? { ...source, path: absolute(source.path) } : source
+}
+
+function refuseTaken({ packages, effects }: PluginPlace, id: string): void {
+  const there = packages.find((found) => found.id === id && found.source === 'user')?.root ?? join(effects.paths.config, 'plugins', id)
+  if (!existsSync(there)) return
+  const isRecorded = readInstalled(effects.paths.config)[id] !== undefined
+  const instead = isRecorded ? `svc plugin update ${id} fetches it anew` : `svc plugin remove ${id} --source user makes room`
+  throw new SvcError('resource.conflict', `${id} is there already, in ${there}; ${instead}`)
+}
+
+interface Taken {
+  readonly staged: Staged
+  readonly fetched: Fetched
+  readonly source: SourceSpec
+}
+
+function take({ effects }: PluginPlace, room: Room, { staged, fetched, source }: Taken): string {
+  const { revision, digest } = staged.content
+  const root = settle(effects, room, staged)
+  const at = new Date(effects.clock.now()).toISOString()
+  recordInstalled(effects.paths.config, staged.found.id, {
+    source,
+    ...(fetched.resolved !== undefined && { resolved: fetched.resolved }),
+    revision,
+    digest,
+    at,
+  }) // I2
+  return root
+}
+
+/** What to type next, or that itself. */
+async function afterwards(
+  id: string,
+  until: string,
+  { trust, yes, json, directory }: Pick<AddOptions, 'trust' | 'yes' | 'json' | 'directory'>,
+): Promise<number> {
+  if (trust) return trustPlugin({ id, directory, capabilities: undefined, source: 'user', scopeId: undefined, yes, json })
+  if (!json) writeOut(`${until}: svc plugin trust ${id}\n`)
+  return 0
+}
+
+function description({ found, manifest, target, content }: Staged, root: string, source: SourceSpec, { resolved }: Fetched): string[][] {
+  const hosts = hostsOf(target)
+  const [first = 'nothing of the host', ...rest] = target.capabilities.map((name) => `${name}: ${capabilityWords(name)}`)
+  return [
+    ['package', `${found.id}  ${manifest.name} ${manifest.version}`.trimEnd()],
+    ['from', sourceText(source)],
+    ...(resolved === undefined ? [] : [['', resolved]]),
+    ['in', root],
+    ['content', `${content.files.length === 1 ? '1 file' : `${content.files.length} files`}, ${content.bytes} bytes`],
+    ['runs', runtimeWords(target, 'when it is approved')],
+    ['scope', scopeName(target.scope)],
+    ['asks for', first],
+    ...rest.map((line) => ['', line]),
+    ...(hosts === undefined ? [] : [['hosts', hosts]]),
+  ]
+}
+
+function report({ found, manifest, target, content }: Staged, root: string, source: SourceSpec) {
+  const { revision, digest, files, bytes } = content
+  const { capabilities, scope, runtime } = target
+  return {
+    id: found.id,
+    version: manifest.version,
+    root,
+    source,
+    revision,
+    digest,
+    files: files.length,
+    bytes,
+    capabilities,
+    scope,
+    runtime,
+  }
+}
+
+function unrecorded({ packages, effects }: PluginPlace, id: string): string {
+  const isThere = packages.some((found) => found.id === id)
+  const known = Object.keys(readInstalled(effects.paths.config))
+  const what = isThere ? `${id} was not added by "svc plugin add", so nobody knows where it came from` : `there is no package ${id}`
+  return `${what}; ${known.length === 0 ? 'none was added' : `those that were added are ${known.join(', ')}`}`
+}

@@ -1,0 +1,96 @@
+/** The checks that an author wrote, one after the other (`check-file.ts`). */
+import { METHOD_OF_SERVICE, ROUTE_REQUEST } from './requests.js'
+import { type Check, nameOf } from '../check-file.js'
+import { difference, shown } from './expected.js'
+import type { Asked, Reply } from './conversation.js'
+import type { Harness } from './harness.js'
+
+export interface Outcome {
+  readonly name: string
+  /** What is wrong; absent when nothing is. */
+  readonly problem?: string
+  /** What the package wrote to its log meanwhile, where something is wrong. */
+  readonly log?: readonly string[]
+}
+
+/** Never rejects. `host`: what the host answers unless a check says otherwise. */
+export async function runCheck(harness: Harness, check: Check, host: Readonly<Record<string, unknown>>): Promise<Outcome> {
+  const name = nameOf(check)
+  const [logged, asked] = [harness.log.length, harness.asked.length]
+  harness.answers = { ...host, ...check.host }
+  try {
+    const answer = await perform(harness, check)
+    const problem =
+      judged(check, answer) ??
+      (await loggedProblem(harness, check, logged)) ??
+      askedProblem(check, harness.asked.slice(asked)) ??
+      progressProblem(check, harness.asked.slice(asked))
+    return problem === undefined ? { name } : { name, problem, log: harness.log.slice(logged) }
+  } catch (error) {
+    return { name, problem: error instanceof Error ? error.message : String(error), log: harness.log.slice(logged) }
+  }
+}
+
+async function perform(harness: Harness, check: Check): Promise<Reply> {
+  const request = 'request' in check ? check.request : undefined
+  if ('tool' in check) {
+    const { tool, input = {}, sessionId = 'ses_test' } = check
+    return harness.call('tool.invoke', { tool, directory: '/workspace', sessionId, messageId: 'msg_test', callId: 'call_test', input })
+  }
+  if ('hook' in check) return harness.call('hook.invoke', { hook: check.hook, context: check.context ?? {}, value: check.value ?? null })
+  if ('service' in check) {
+    const service = { workspaceId: '/workspace', directory: '/workspace', options: {} }
+    const base = check.service === 'prompts' ? { promptId: 'default', variables: {}, service } : service
+    return harness.call(METHOD_OF_SERVICE[check.service], { serviceId: check.id, request: { ...base, ...request } })
+  }
+  if ('route' in check) return harness.call('route.handle', { routeId: check.route, request: { ...ROUTE_REQUEST, ...request } })
+  if ('event' in check) {
+    harness.send({ method: 'event', params: { id: 'evt_test', properties: {}, ...check.event } })
+    await harness.call('hook.invoke', { hook: 'svc.test.none', context: {}, value: null }) // what came before it was heard
+    return { result: null }
+  }
+  if ('provider' in check) return streamed(await harness.stream('provider.stream', { serviceId: check.provider, request: check.request }))
+  const params = { routeId: check.socket, request: { ...ROUTE_REQUEST, ...request } }
+  const opened = await harness.stream('route.websocket.open', params, (streamId) => {
+    for (const message of check.send ?? [{ kind: 'close' }])
+      harness.send({ method: 'route.websocket.message', params: { streamId, message } })
+  })
+  return streamed(opened)
+}
+
+function streamed({ reply, items, error }: Awaited<ReturnType<Harness['stream']>>): Reply {
+  if ('error' in reply) return reply
+  return error === undefined ? { result: items } : { error }
+}
+
+function judged({ expect, error }: Check, reply: Reply): string | undefined {
+  if (error !== undefined) {
+    if (!('error' in reply)) return `it answered ${shown(reply.result)}, not an error`
+    return reply.error.includes(error) ? undefined : `the error is ${shown(reply.error)}, without ${shown(error)}`
+  }
+  if ('error' in reply) return `it answered the error ${shown(reply.error)}`
+  return expect === undefined ? undefined : difference(expect, reply.result)
+}
+
+async function loggedProblem(harness: Harness, { log }: Check, from: number): Promise<string | undefined> {
+  if (log === undefined) return undefined
+  const isThere = () => harness.log.slice(from).some((line) => line.includes(log))
+  return (await harness.until(isThere)) ? undefined : `its log has no line with ${shown(log)}`
+}
+
+function askedProblem({ asks }: Check, asked: readonly Asked[]): string | undefined {
+  if (asks === undefined) return undefined
+  const methods = asked.flatMap(({ method, hasId }) => (hasId ? [method] : []))
+  return difference(asks, methods, 'what it asked the host for')
+}
+
+/** What a tool says of how far it is. */
+function progressProblem(check: Check, asked: readonly Asked[]): string | undefined {
+  if (!('tool' in check) || check.progress === undefined) return undefined
+  const told = asked.flatMap(({ method, params }) => (method === 'host.tool.progress' ? [params] : []))
+  return difference(
+    check.progress,
+    told.map((params) => (params as { metadata?: unknown } | null)?.metadata),
+    'what it said of its progress',
+  )
+}

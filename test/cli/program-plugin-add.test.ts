@@ -1,0 +1,191 @@
+/** `svc plugin pack`, `add`, `update` and `remove` of the built program: from folders, archives, repositories and a registry. */
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type Home, makeHome } from './program.js'
+
+const ID = 'dev.example.hello'
+let home: Home
+let source: string
+beforeEach(() => {
+  home = makeHome()
+  source = join(home.workspace, 'mine')
+  writePackage('0.1.0')
+})
+afterEach(() => home.close())
+
+const installed = () => join(home.path, '.config/svc/plugins', ID)
+const records = () => JSON.parse(readFileSync(join(home.path, '.config/svc/installed-plugins.json'), 'utf8')) as Record<string, unknown>
+
+function writePackage(version: string, capabilities: readonly string[] = []): void {
+  mkdirSync(join(source, 'lua'), { recursive: true })
+  const agent = { runtime: 'lua', entrypoint: 'agent.lua', capabilities }
+  writeFileSync(join(source, 'svc-plugin.json'), JSON.stringify({ id: ID, name: 'hello', version, apiVersion: 1, agent }))
+  writeFileSync(join(source, 'lua/say.lua'), `return "hello ${version}"\n`)
+  writeFileSync(
+    join(source, 'agent.lua'),
+    'return { tools = { { id = "hello", description = "Says hello.", parameters = { type = "object" }, execute = function() return { output = require("say") } end } } }\n',
+  )
+  writeFileSync(join(source, 'run.sh'), '#!/bin/sh\n', { mode: 0o755 })
+}
+
+/** `svc plugin test`, and the revision it says has answered. */
+async function greeting() {
+  const { stdout, stderr } = await home.run(['plugin', 'test', ID, 'hello'])
+  return [stdout, stderr.includes('not by what is in the folder')]
+}
+
+describe('a package in a folder', () => {
+  test('is packed to the same bytes, added from there, approved, updated while it serves, and removed with its record', async () => {
+    const packed = await home.run(['plugin', 'pack', './mine', '--json'])
+    expect([packed.code, packed.stderr]).toEqual([0, ''])
+    const { file, revision } = JSON.parse(packed.stdout) as { file: string; revision: string }
+    expect(file).toBe(join(home.workspace, 'dev.example.hello-0.1.0.tgz'))
+    const first = readFileSync(file)
+    await home.run(['plugin', 'pack', source])
+    expect(Buffer.compare(readFileSync(file), first)).toBe(0)
+
+    const added = await home.run(['plugin', 'add', file])
+    expect(added).toMatchObject({
+      code: 0,
+      stdout: `added ${ID} ${revision}\nnothing of it runs before you approve it: svc plugin trust ${ID}\n`,
+    })
+    expect(added.stderr).toMatch(
+      /from +\S+dev\.example\.hello-0\.1\.0\.tgz\n[^]*4 files[^]*Lua agent\.lua[^]*asks for +nothing of the host/,
+    )
+    expect(statSync(join(installed(), 'run.sh')).mode & 0o111).not.toBe(0)
+    expect(records()).toMatchObject({ [ID]: { source: { type: 'tarball', path: file }, revision } })
+    expect(readdirSync(join(home.path, '.config/svc')).filter((name) => name.startsWith('.'))).toEqual([])
+    expect((await home.run(['plugin', 'add', './mine'])).stderr).toContain(
+      `${ID} is there already, in ${installed()}; svc plugin update ${ID} fetches it anew`,
+    )
+
+    expect((await home.run(['plugin', 'trust', ID, '--yes'])).stderr).toContain(revision)
+    expect(await greeting()).toEqual(['hello 0.1.0\n', false])
+    expect((await home.run(['plugin', 'update', ID])).stdout).toContain(`${ID} is up to date`)
+
+    writePackage('0.2.0', ['workspace-read'])
+    expect((await home.run(['plugin', 'pack', './mine', '--output', file])).stderr).toContain(
+      'is there already, with other content; --force',
+    )
+    await home.run(['plugin', 'pack', './mine', '--output', file, '--force'])
+    const updated = await home.run(['plugin', 'update', ID])
+    expect(updated).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^updated dev\.example\.hello sha256:\w{64}\nwhat was approved goes on serving/) as string,
+    })
+    expect(updated.stderr).toMatch(
+      /0\.1\.0 -> 0\.2\.0[^]*~ lua\/say\.lua {2}\+1 -1[^]*~ svc-plugin\.json[^]*\+ workspace-read: read and list/,
+    )
+    expect(await greeting()).toEqual(['hello 0.1.0\n', true])
+    await home.run(['plugin', 'trust', ID, '--yes'])
+    expect(await greeting()).toEqual(['hello 0.2.0\n', false])
+
+    writeFileSync(join(installed(), 'agent.lua'), 'return {}')
+    expect((await home.run(['plugin', 'update', ID])).stderr).toContain('it was changed here; --force takes what is new in its place')
+    expect((await home.run(['plugin', 'update', ID, '--force', '--diff', '--trust', '--yes'])).stderr).toContain('-return {}')
+    expect(await greeting()).toEqual(['hello 0.2.0\n', false])
+
+    expect((await home.run(['plugin', 'remove', ID, '--yes'])).code).toBe(0)
+    expect([existsSync(installed()), records()]).toEqual([false, {}])
+    expect((await home.run(['config', 'get', 'plugins'])).stdout).not.toContain(ID)
+  })
+
+  test.each([
+    ['a link', () => symlinkSync('/etc/passwd', join(source, 'link')), 'is a link, and links are not allowed'],
+    ['no manifest', () => writeFileSync(join(source, 'svc-plugin.json'), '{'), 'svc-plugin.json cannot be used'],
+    [
+      'an entrypoint that is not there',
+      () => writeFileSync(join(source, 'svc-plugin.json'), JSON.stringify({ id: ID, agent: { entrypoint: 'no.lua' } })),
+      'no.lua',
+    ],
+    [
+      'the id of a built-in',
+      () => writeFileSync(join(source, 'svc-plugin.json'), JSON.stringify({ id: 'dev.svc.files', agent: { entrypoint: 'agent.lua' } })),
+      'built-in',
+    ],
+  ])('with %s is neither packed nor added, and nothing of it stays', async (_, spoil, problem) => {
+    spoil()
+    for (const args of [
+      ['pack', './mine'],
+      ['add', './mine'],
+    ]) {
+      const { code, stderr } = await home.run(['plugin', ...args])
+      expect([code, stderr]).toEqual([1, expect.stringContaining(problem)])
+    }
+    expect(readdirSync(join(home.path, '.config/svc/plugins'))).toEqual([])
+  })
+})
+
+test('a package of a repository is added by a tag, from a folder of it, without its history', async () => {
+  const repository = join(home.path, 'repository')
+  const git = (...args: string[]) => {
+    const { status, stderr } = spawnSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], {
+      cwd: repository,
+      encoding: 'utf8',
+    })
+    expect([status, args[0] === 'init' ? '' : stderr]).toEqual([0, expect.anything()])
+  }
+  mkdirSync(join(repository, 'plugins'), { recursive: true })
+  git('init', '-q')
+  spawnSync('cp', ['-R', source, join(repository, 'plugins/hello')])
+  git('add', '.')
+  git('commit', '-qm', 'one')
+  git('tag', 'v1')
+  const url = `file://${repository}`
+  const added = await home.run(['plugin', 'add', `git+${url}#v1`, '--path', 'plugins/hello', '--trust', '--yes'])
+  expect([added.code, added.stdout]).toEqual([0, expect.stringMatching(/^added [^]*^approved /m)])
+  expect(readdirSync(installed()).toSorted()).toEqual(['agent.lua', 'lua', 'run.sh', 'svc-plugin.json'])
+  expect(records()).toMatchObject({
+    [ID]: { source: { type: 'git', url, ref: 'v1', below: 'plugins/hello' }, resolved: expect.stringMatching(/^[0-9a-f]{40}$/) as string },
+  })
+  expect(await greeting()).toEqual(['hello 0.1.0\n', false])
+  expect((await home.run(['plugin', 'add', 'ssh://a/b'])).stderr).toContain('begins with https://, http:// or file://')
+})
+
+test('a package of the registry is fetched by npm, checked and unpacked; none of its scripts runs', async () => {
+  writeFileSync(
+    join(source, 'package.json'),
+    JSON.stringify({
+      name: 'svc-hello',
+      version: '1.0.0',
+      scripts: { preinstall: 'exit 1', prepare: 'exit 1' },
+      dependencies: { left: '1' },
+    }),
+  )
+  const { stdout } = await home.run(['plugin', 'pack', './mine', '--json'])
+  const archive = readFileSync((JSON.parse(stdout) as { file: string }).file)
+  const integrity = `sha512-${createHash('sha512').update(archive).digest('base64')}`
+  const registry = createServer((request, response) => {
+    const { port } = registry.address() as AddressInfo
+    if (request.url?.endsWith('.tgz') === true) return void response.end(archive)
+    const dist = { tarball: `http://127.0.0.1:${port}/svc-hello/-/svc-hello-1.0.0.tgz`, integrity }
+    response.setHeader('content-type', 'application/json')
+    response.end(
+      JSON.stringify({
+        name: 'svc-hello',
+        'dist-tags': { latest: '1.0.0' },
+        versions: { '1.0.0': { name: 'svc-hello', version: '1.0.0', dist } },
+      }),
+    )
+  })
+  await new Promise<void>((resolve) => registry.listen(0, '127.0.0.1', resolve))
+  try {
+    const { port } = registry.address() as AddressInfo
+    const env = { npm_config_registry: `http://127.0.0.1:${port}/`, npm_config_cache: join(home.path, 'npm') }
+    const added = await home.run(['plugin', 'add', 'svc-hello', '--json'], { env })
+    expect([added.code, added.stderr]).toEqual([0, 'npm fetches svc-hello\n'])
+    expect(JSON.parse(added.stdout)).toMatchObject({ id: ID, source: { type: 'npm', spec: 'svc-hello' } })
+    expect(records()).toMatchObject({ [ID]: { resolved: `svc-hello@1.0.0 ${integrity}` } })
+    expect(await home.run(['plugin', 'update', ID], { env })).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('up to date: npm:svc-hello') as string,
+    })
+  } finally {
+    registry.close()
+  }
+})

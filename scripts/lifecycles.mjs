@@ -39,7 +39,7 @@ const REASONS = {
   'src/platform/git/pipes.ts AbortController over': 'the same look: its call has ended',
   'src/plugins/pty/client.ts isClosed': 'a reader of the output of a terminal, which is a machine; it reads to the end and is no more',
   'src/plugins/pty/output.ts isFinished': 'a text that grows until its program ends, which the terminal machine hears of',
-  'src/http/sockets/websocket.ts over':
+  'src/http/sockets/websocket.ts isOver':
     'the library keeps the states of a socket, but not whether its end was ours: then the client is not heard any more',
   'src/store/disk/connection.ts closed': 'a handle that was closed on purpose is not opened again, one that broke is',
   'src/store/disk/log-sync.ts closed': 'a file that is being synced is closed when that is done',
@@ -47,6 +47,7 @@ const REASONS = {
   'src/actors/events/side-streams.ts repeat.isOver': 'a reader of the stream has left; its socket is what ended it',
   'src/actors/plugin/process/external-events.ts retry.isOver':
     'the process has ended, whose instance is a machine; its alarm is over with it',
+  'src/http/sockets/websocket.ts live.isOver': 'the same place, asked',
   'src/http/sockets/websocket.ts tending.isOver': 'the library keeps the states of the socket; its alarm is over with it',
   'src/plugins/shell/run/running-output.ts next.isOver': 'the command has ended, whose call is a machine; its alarm is over with it',
   'src/plugins/workflows/files/library.ts relook.isOver': `${TO_DRAW}looking at workflow files, once more when something changed meanwhile`,
@@ -73,7 +74,6 @@ const REASONS = {
   'src/actors/session/sessions.ts AbortController limit': CALL,
   'src/actors/session/compaction/compaction.actor.ts AbortController controller': EFFECT,
   'src/actors/session/run/title.actor.ts AbortController left': EFFECT,
-  'src/actors/session/run/step.ts AbortController stop': CALL,
   'src/actors/session/run/run.actor.ts AbortController controller': EFFECT,
   'src/actors/artifact/artifacts.ts AbortController ended': CALL,
   'src/actors/host/models.ts AbortController enough': CALL,

@@ -25,136 +25,40 @@ const LAG_CHECK = 64
 
 export type EventStream = Pick<Events, 'subscribe'>
 
-export function createEventStream(deps: {
-  store: Pick<Store, 'events' | 'sessions'>
-  bus: Bus
-  journal: Journal
-  families: Families
-  owners: Pick<Owners, 'mayHear'>
-  live: Live
-  statuses: {
+interface StreamDeps {
+  readonly store: Pick<Store, 'events' | 'sessions'>
+  readonly bus: Bus
+  readonly journal: Journal
+  readonly families: Families
+  readonly owners: Pick<Owners, 'mayHear'>
+  readonly live: Live
+  readonly statuses: {
     /** Of every session that is not idle, by its id. */
     all(): ReadonlyMap<string, unknown>
     event(session: Session): EventData<'session.status'>
   }
-  executions: {
+  readonly executions: {
     current(rootId: string): ExecutionActivitySnapshot | undefined
     runtime(rootId: string): SessionRuntimeSnapshot
   }
-  subscriptions: Subscriptions
-}): EventStream {
-  const { store, bus, journal, families, owners, live, statuses, executions, subscriptions } = deps
+  readonly subscriptions: Subscriptions
+}
 
-  const audiences = createAudiences({ families, owners })
-
-  /** Where a reader goes on; 0 is the beginning of what is kept, and so is a cursor that a store before this one has handed out. */
-  function startAfter(after: number): { readonly from: number; readonly isOfBefore: boolean } {
-    const isOfBefore = after > 0 && after < store.events.begunAfter()
-    if (after !== 0 && !isOfBefore) checkCursor(after)
-    return { from: Math.max(after, store.events.prunedThrough()), isOfBefore }
-  }
-
-  function checkCursor(after: number): void {
-    if (after > journal.head()) {
-      throw new SvcError(
-        'request.invalid',
-        `The cursor ${after} was never handed out by this server; the newest event is ${journal.head()}.`,
-        {
-          cursor: after,
-          newest: journal.head(),
-        },
-      )
-    }
-    const pruned = store.events.prunedThrough()
-    if (after < pruned) {
-      const message = `Events up to ${pruned} are no longer kept. Fetch the current state over REST and subscribe with tail=true, or with since=0 for all that is kept.`
-      throw new SvcError('events.cursor_expired', message, { cursor: after, oldest: pruned })
-    }
-  }
-
-  /** Of every session at work, and of the one that was asked for in any case. */
-  function sendStatuses(scope: Audience, sink: FrameSink): void {
-    const wanted = new Set(statuses.all().keys())
-    if (scope.sessionId !== undefined) wanted.add(scope.sessionId)
-    for (const id of wanted) {
-      const session = scope.matches(id) ? store.sessions.get(id) : undefined
-      if (session !== undefined) sink.write(journal.baseline('session.status', statuses.event(session)))
-    }
-  }
-
-  function sendBaseline(scope: Audience, sink: FrameSink): void {
-    sendStatuses(scope, sink)
-    const roots = new Set<string>()
-    for (const message of live.all()) {
-      if (!scope.matches(message.sessionId)) continue
-      const root = families.rootOf(message.sessionId)
-      if (root !== undefined) roots.add(root)
-    }
-    for (const root of roots) {
-      const snapshot = executions.current(root)
-      if (snapshot === undefined) continue
-      sink.write(journal.baseline('session.execution.updated', { sessionID: root, snapshot, runtime: executions.runtime(root) }))
-    }
-    for (const message of live.all()) {
-      if (!scope.matches(message.sessionId)) continue
-      const info = message.info()
-      sink.write(journal.baseline('message.updated', { sessionID: message.sessionId, info }))
-      for (const part of message.parts()) {
-        sink.write(journal.baseline('message.part.updated', { sessionID: message.sessionId, part, time: info.time.created }))
-      }
-    }
-  }
-
-  /** One page of the log as one chunk of frames, no larger than there is room for. */
-  function sendPage(after: number, limit: number, scope: Audience, sink: FrameSink): number | 'read' | 'pruned' {
-    if (after < store.events.prunedThrough()) return 'pruned'
-    const room = sink.room()
-    const rows =
-      scope.sessionId === undefined
-        ? store.events.after(after, limit, room)
-        : store.events.afterFor(after, limit, kin(scope.sessionId), room)
-    const seen = rows.filter((row) => scope.matches(row.sessionId ?? undefined))
-    if (seen.length > 0) sink.write(encodeFrame(seen.map((row) => sseFrame(row.type, row.json, row.sequence)).join('')))
-    const isCut = rows.length === limit || rows.reduce((sum, row) => sum + row.json.length, 0) >= room
-    return isCut ? (rows.at(-1)?.sequence ?? 'read') : 'read'
-  }
-
-  /** The family of a session; a deleted one still has its log. */
-  function kin(sessionId: string): readonly string[] {
-    const members = families.members(families.rootOf(sessionId) ?? sessionId)
-    return members.includes(sessionId) ? members : [...members, sessionId]
-  }
-
-  /** Delivers from now on. */
-  function sendLive(scope: Audience, sink: FrameSink, { lagged, failed }: DeliveryReports): () => void {
-    let records = 0
-    let bytes = 0
-    let unchecked = 0
-    return bus.subscribe((record) => {
-      if (!scope.hears(record)) return
-      const frame = record.frame()
-      sink.write(frame)
-      bytes += frame.byteLength
-      unchecked += frame.byteLength
-      if (++records % LAG_CHECK !== 0 && unchecked < LIMITS.events.recordBytes) return
-      unchecked = 0
-      const pending = sink.pending()
-      if (pending > LIMITS.events.backlogBytes || (pending / bytes) * records > LIMITS.events.backlogRecords) lagged()
-    }, failed)
-  }
-
+export function createEventStream(deps: StreamDeps): EventStream {
+  const { store, subscriptions } = deps
+  const audiences = createAudiences(deps)
   return {
     subscribe(caller, { after, tail, limit, sessionId }: EventQuery, sink): EventSubscription {
-      const start = after === undefined ? undefined : startAfter(after)
+      const start = after === undefined ? undefined : startAfter(deps, after)
       const scope = audiences.of(caller, sessionId)
       const from = start?.from ?? (tail ? undefined : store.events.prunedThrough())
       const subscription = subscriptions.open({
         sink,
-        log: from === undefined ? undefined : { after: from, page: (cursor) => sendPage(cursor, limit, scope, sink) },
+        log: from === undefined ? undefined : { after: from, page: (cursor) => sendPage(deps, { after: cursor, limit }, scope, sink) },
         deliver(reports) {
-          sendBaseline(scope, sink)
+          sendBaseline(deps, scope, sink)
           const { audience, leave } = audiences.join(caller, sessionId)
-          const stop = sendLive(audience, sink, reports)
+          const stop = sendLive(deps, audience, sink, reports)
           return () => {
             stop()
             leave()
@@ -164,4 +68,106 @@ export function createEventStream(deps: {
       return start?.isOfBefore === true ? { ...subscription, trimmed: start.from } : subscription
     },
   }
+}
+
+/** Where a reader goes on; 0 is the beginning of what is kept, and so is a cursor that a store before this one has handed out. */
+function startAfter(deps: StreamDeps, after: number): { readonly from: number; readonly isOfBefore: boolean } {
+  const { events } = deps.store
+  const isOfBefore = after > 0 && after < events.begunAfter()
+  if (after !== 0 && !isOfBefore) checkCursor(deps, after)
+  return { from: Math.max(after, events.prunedThrough()), isOfBefore }
+}
+
+function checkCursor({ store, journal }: StreamDeps, after: number): void {
+  if (after > journal.head()) {
+    throw new SvcError(
+      'request.invalid',
+      `The cursor ${after} was never handed out by this server; the newest event is ${journal.head()}.`,
+      {
+        cursor: after,
+        newest: journal.head(),
+      },
+    )
+  }
+  const pruned = store.events.prunedThrough()
+  if (after < pruned) {
+    const message = `Events up to ${pruned} are no longer kept. Fetch the current state over REST and subscribe with tail=true, or with since=0 for all that is kept.`
+    throw new SvcError('events.cursor_expired', message, { cursor: after, oldest: pruned })
+  }
+}
+
+/** Of every session at work, and of the one that was asked for in any case. */
+function sendStatuses({ store, journal, statuses }: StreamDeps, scope: Audience, sink: FrameSink): void {
+  const wanted = new Set(statuses.all().keys())
+  if (scope.sessionId !== undefined) wanted.add(scope.sessionId)
+  for (const id of wanted) {
+    const session = scope.matches(id) ? store.sessions.get(id) : undefined
+    if (session !== undefined) sink.write(journal.baseline('session.status', statuses.event(session)))
+  }
+}
+
+function sendBaseline(deps: StreamDeps, scope: Audience, sink: FrameSink): void {
+  const { journal, families, live, executions } = deps
+  sendStatuses(deps, scope, sink)
+  const roots = new Set<string>()
+  for (const message of live.all()) {
+    if (!scope.matches(message.sessionId)) continue
+    const root = families.rootOf(message.sessionId)
+    if (root !== undefined) roots.add(root)
+  }
+  for (const root of roots) {
+    const snapshot = executions.current(root)
+    if (snapshot === undefined) continue
+    sink.write(journal.baseline('session.execution.updated', { sessionID: root, snapshot, runtime: executions.runtime(root) }))
+  }
+  for (const message of live.all()) {
+    if (!scope.matches(message.sessionId)) continue
+    const info = message.info()
+    sink.write(journal.baseline('message.updated', { sessionID: message.sessionId, info }))
+    for (const part of message.parts()) {
+      sink.write(journal.baseline('message.part.updated', { sessionID: message.sessionId, part, time: info.time.created }))
+    }
+  }
+}
+
+/** One page of the log as one chunk of frames, no larger than there is room for. */
+function sendPage(
+  deps: StreamDeps,
+  { after, limit }: { readonly after: number; readonly limit: number },
+  scope: Audience,
+  sink: FrameSink,
+): number | 'read' | 'pruned' {
+  const { events } = deps.store
+  if (after < events.prunedThrough()) return 'pruned'
+  const room = sink.room()
+  const rows =
+    scope.sessionId === undefined ? events.after(after, limit, room) : events.afterFor(after, limit, kin(deps, scope.sessionId), room)
+  const seen = rows.filter((row) => scope.matches(row.sessionId ?? undefined))
+  if (seen.length > 0) sink.write(encodeFrame(seen.map((row) => sseFrame(row.type, row.json, row.sequence)).join('')))
+  const isCut = rows.length === limit || rows.reduce((sum, row) => sum + row.json.length, 0) >= room
+  return isCut ? (rows.at(-1)?.sequence ?? 'read') : 'read'
+}
+
+/** The family of a session; a deleted one still has its log. */
+function kin({ families }: StreamDeps, sessionId: string): readonly string[] {
+  const members = families.members(families.rootOf(sessionId) ?? sessionId)
+  return members.includes(sessionId) ? members : [...members, sessionId]
+}
+
+/** Delivers from now on. */
+function sendLive({ bus }: StreamDeps, scope: Audience, sink: FrameSink, { lagged, failed }: DeliveryReports): () => void {
+  let records = 0
+  let bytes = 0
+  let unchecked = 0
+  return bus.subscribe((record) => {
+    if (!scope.hears(record)) return
+    const frame = record.frame()
+    sink.write(frame)
+    bytes += frame.byteLength
+    unchecked += frame.byteLength
+    if (++records % LAG_CHECK !== 0 && unchecked < LIMITS.events.recordBytes) return
+    unchecked = 0
+    const pending = sink.pending()
+    if (pending > LIMITS.events.backlogBytes || (pending / bytes) * records > LIMITS.events.backlogRecords) lagged()
+  }, failed)
 }

@@ -23,7 +23,7 @@ import { type PermissionAnswer, permissionAnswer, type QuestionAnswer, questionA
 import { approve } from './approvals.js'
 import { permissionOutcome, questionOutcome } from './outcomes.js'
 import { forget, rememberedAs, rememberedIn } from './remembered.js'
-import { type Asked, createRequests } from './requests.js'
+import { type Asked, createRequests, type Requests } from './requests.js'
 
 interface PermissionAsk {
   readonly session: Session
@@ -62,114 +62,43 @@ export interface InteractionBroker extends Interactions {
 const EXPIRED: StoredResponse = { reply: 'reject', reason: 'timeout' }
 const CANCELLED: StoredResponse = { reply: 'cancelled', reason: 'cancelled' }
 
-export function createInteractions(deps: {
-  store: Pick<Store, 'interactions' | 'approvals' | 'runs'>
-  journal: Journal
-  effects: Pick<Effects, 'clock' | 'ids' | 'log'>
-  owners: Pick<Owners, 'mayUse'>
-  projects: { identify(directory: string): Promise<{ readonly approvals: string }> }
-  actors: ActorRegistry
-}): InteractionBroker {
-  const { store, journal, effects, owners, actors } = deps
+interface InteractionDeps {
+  readonly store: Pick<Store, 'interactions' | 'approvals' | 'runs'>
+  readonly journal: Journal
+  readonly effects: Pick<Effects, 'clock' | 'ids' | 'log'>
+  readonly owners: Pick<Owners, 'mayUse'>
+  readonly projects: { identify(directory: string): Promise<{ readonly approvals: string }> }
+  readonly actors: ActorRegistry
+}
+
+/** What settles requests. */
+interface Settling extends InteractionDeps {
+  readonly requests: Requests<PermissionAsk>
+}
+
+export function createInteractions(deps: InteractionDeps): InteractionBroker {
+  const { store, journal, effects, actors } = deps
   const requests = createRequests<PermissionAsk>({
     effects,
     actors,
     record(row, end) {
       const durability = end === 'expired' ? 'power' : 'process'
-      journal.commit(durability, (tx) => settleRow(tx, row, end, end === 'expired' ? EXPIRED : CANCELLED))
+      journal.commit(durability, (tx) => settleRow(settling, tx, row, end, end === 'expired' ? EXPIRED : CANCELLED))
     },
   })
-
-  /** False when it was settled before. */
-  function settleRow(tx: Change, row: InteractionRow, end: InteractionEnd, response: StoredResponse): boolean {
-    const state = end === 'answered' ? 'answered' : 'withdrawn'
-    if (!store.interactions.settle(row.id, state, JSON.stringify(response), effects.clock.now())) return false
-    tx.after(() => requests.ended(row.id, end))
-    publishEnd(tx, row, response)
-    return true
-  }
-
-  function publishEnd(tx: Change, row: InteractionRow, { reply, answers, reason }: StoredResponse): void {
-    const { id: requestID, sessionId: sessionID } = row
-    if (row.kind === 'permission') {
-      const info = row.request as PermissionRequest
-      tx.emit('permission.replied', { ...info, requestID, reply: reply ?? 'cancelled', info, ...(reason !== undefined && { reason }) })
-      return
-    }
-    const info = row.request as QuestionRequest
-    if (answers === undefined) tx.emit('question.rejected', { requestID, sessionID, info, ...(reason === undefined ? {} : { reason }) })
-    else tx.emit('question.replied', { requestID, sessionID, reply: { answers }, info })
-  }
-
-  /** Resolves with how a request ended, once that is committed. Rejects when nobody waits for it any more. */
-  async function endOf(asked: Asked<PermissionAsk>, isUnattended: boolean, signal: AbortSignal): Promise<'answered' | 'expired'> {
-    const { row } = asked
-    const request = requests.create(asked, isUnattended)
-    journal.commit('process', (tx) => {
-      store.interactions.insert(row)
-      tx.after(() => request.start())
-      if (row.kind === 'permission') tx.emit('permission.asked', row.request as PermissionRequest)
-      else tx.emit('question.asked', row.request as QuestionRequest)
-    })
-    const end = await request.end(signal)
-    if (end === 'abandoned') throw new Error('the call was aborted')
-    if (end === 'withdrawn') throw new Error('the request was withdrawn')
-    return end
-  }
-
-  function answer(requestId: string, kind: InteractionRow['kind'], settle: (tx: Change, asked: Asked<PermissionAsk>) => void): true {
-    const asked = requests.get(requestId)
-    if (asked?.row.kind === kind) journal.commit('power', (tx) => settle(tx, asked))
-    return true
-  }
-
-  const pending = (caller: Caller, kind: InteractionRow['kind'], sessionId: string | undefined) =>
-    [...requests.all()].flatMap(({ row }) => {
-      const isAsked = row.kind === kind && (sessionId === undefined || row.sessionId === sessionId)
-      return isAsked && owners.mayUse(caller, row.sessionId) ? [row] : []
-    })
-
-  const ofSession = (sessionId: string, except: string) =>
-    [...requests.all()].filter(({ row }) => row.kind === 'permission' && row.sessionId === sessionId && row.id !== except)
-
-  /** Remembers an answer, and gives it to what else is pending and allowed by now. */
-  function grantAlways(tx: Change, requestId: string, ask: PermissionAsk, { wider, by }: Always): void {
-    const { session, approvals: place, request } = ask
-    const given = { at: effects.clock.now(), sessionId: session.id, ...by }
-    const { permission, always: asked } = request
-    const { all: approvals, added } = approve(store, { session, approvals: place }, { permission, asked, wider, given })
-    if (added.length > 0)
-      tx.emit('permission.remembered', { sessionID: session.id, answers: added.map((approval) => rememberedAs(place, approval)) })
-    for (const other of ofSession(session.id, requestId)) {
-      if (other.ask?.isAllowedBy(approvals) === true) settleRow(tx, other.row, 'answered', { reply: 'always', ...by })
-    }
-  }
-
+  const settling: Settling = { ...deps, requests }
   return {
-    permissions: (caller, sessionId) => pending(caller, 'permission', sessionId).map((row) => row.request as PermissionRequest),
-    questions: (caller, sessionId) => pending(caller, 'question', sessionId).map((row) => row.request as QuestionRequest),
+    permissions: (caller, sessionId) => pending(settling, caller, 'permission', sessionId).map((row) => row.request as PermissionRequest),
+    questions: (caller, sessionId) => pending(settling, caller, 'question', sessionId).map((row) => row.request as QuestionRequest),
     permission: (requestId) => permissionOutcome(store, requestId),
     question: (requestId) => questionOutcome(store, requestId),
     remembered: (caller, directory) => rememberedIn(deps, caller, directory),
     forget: (caller, directory, id) => forget(deps, caller, directory, id),
-    replyPermission(requestId, body, caller) {
-      const by = byOf(caller)
-      const reply = replyOf(body)
-      return answer(requestId, 'permission', (tx, { row, ask }) => {
-        const wider = body.alwaysPatterns ?? []
-        const offered = ask === undefined ? [] : widerPatterns(ask.request)
-        const strange = wider.filter((pattern) => !offered.includes(pattern))
-        if (strange.length > 0) throw notOffered(strange, offered)
-        if (!settleRow(tx, row, 'answered', { reply, ...(body.message === undefined ? {} : { message: body.message }), ...by })) return
-        if (reply === 'always' && ask !== undefined) grantAlways(tx, requestId, ask, { wider, by })
-        if (reply !== 'reject') return
-        for (const other of ofSession(row.sessionId, requestId)) settleRow(tx, other.row, 'answered', { reply, ...by })
-      })
-    },
+    replyPermission: (requestId, body, caller) => replyPermission(settling, requestId, body, caller),
     replyQuestion: (requestId, { answers }, caller) =>
-      answer(requestId, 'question', (tx, { row }) => void settleRow(tx, row, 'answered', { answers, ...byOf(caller) })),
+      answer(settling, requestId, 'question', (tx, { row }) => void settleRow(settling, tx, row, 'answered', { answers, ...byOf(caller) })),
     rejectQuestion: (requestId, caller) =>
-      answer(requestId, 'question', (tx, { row }) => void settleRow(tx, row, 'answered', byOf(caller))),
+      answer(settling, requestId, 'question', (tx, { row }) => void settleRow(settling, tx, row, 'answered', byOf(caller))),
     owner: (requestId) => store.interactions.get(requestId)?.sessionId,
     async askPermission(ask, signal) {
       const { session, runId } = ask
@@ -183,7 +112,7 @@ export function createInteractions(deps: {
         sourceSessionID: session.id,
         sourceTitle: session.title,
       }
-      const end = await endOf({ row: rowOf(runId, 'permission', request), ask }, isUnattended, signal)
+      const end = await endOf(settling, { row: rowOf(settling, runId, 'permission', request), ask }, isUnattended, signal)
       return permissionAnswer(end, responseOf(store.interactions.get(request.id)))
     },
     async askQuestion({ session, runId, messageId, callId, questions }, signal) {
@@ -194,24 +123,133 @@ export function createInteractions(deps: {
         questions: [...questions],
         tool: { messageID: messageId, callID: callId },
       }
-      const row = rowOf(runId, 'question', request)
-      const end = await endOf({ row, ask: undefined }, store.runs.isUnattended(runId), signal)
+      const row = rowOf(settling, runId, 'question', request)
+      const end = await endOf(settling, { row, ask: undefined }, store.runs.isUnattended(runId), signal)
       return questionAnswer(end, responseOf(store.interactions.get(request.id)))
     },
     *waitingSessions() {
       for (const { row } of requests.all()) yield row.sessionId
     },
     withdraw(tx, sessionId) {
-      for (const { row } of requests.all()) if (row.sessionId === sessionId) settleRow(tx, row, 'withdrawn', CANCELLED)
+      for (const { row } of requests.all()) if (row.sessionId === sessionId) settleRow(settling, tx, row, 'withdrawn', CANCELLED)
     },
     recover(tx) {
-      for (const row of store.interactions.pending()) settleRow(tx, row, 'withdrawn', { reply: 'cancelled', reason: 'restart' })
+      for (const row of store.interactions.pending()) settleRow(settling, tx, row, 'withdrawn', { reply: 'cancelled', reason: 'restart' })
     },
   }
+}
 
-  function rowOf(runId: string, kind: InteractionRow['kind'], request: PermissionRequest | QuestionRequest): InteractionRow {
-    return { id: request.id, kind, sessionId: request.sessionId, runId, state: 'pending', request, created: effects.clock.now() }
+/** False when it was settled before. */
+function settleRow(
+  { store, effects, requests }: Settling,
+  tx: Change,
+  row: InteractionRow,
+  end: InteractionEnd,
+  response: StoredResponse,
+): boolean {
+  const state = end === 'answered' ? 'answered' : 'withdrawn'
+  if (!store.interactions.settle(row.id, state, JSON.stringify(response), effects.clock.now())) return false
+  tx.after(() => requests.ended(row.id, end))
+  publishEnd(tx, row, response)
+  return true
+}
+
+function publishEnd(tx: Change, row: InteractionRow, { reply, answers, reason }: StoredResponse): void {
+  const { id: requestID, sessionId: sessionID } = row
+  if (row.kind === 'permission') {
+    const info = row.request as PermissionRequest
+    tx.emit('permission.replied', { ...info, requestID, reply: reply ?? 'cancelled', info, ...(reason !== undefined && { reason }) })
+    return
   }
+  const info = row.request as QuestionRequest
+  if (answers === undefined) tx.emit('question.rejected', { requestID, sessionID, info, ...(reason === undefined ? {} : { reason }) })
+  else tx.emit('question.replied', { requestID, sessionID, reply: { answers }, info })
+}
+
+/** Resolves with how a request ended, once that is committed. Rejects when nobody waits for it any more. */
+async function endOf(
+  { store, journal, requests }: Settling,
+  asked: Asked<PermissionAsk>,
+  isUnattended: boolean,
+  signal: AbortSignal,
+): Promise<'answered' | 'expired'> {
+  const { row } = asked
+  const request = requests.create(asked, isUnattended)
+  journal.commit('process', (tx) => {
+    store.interactions.insert(row)
+    tx.after(() => request.start())
+    if (row.kind === 'permission') tx.emit('permission.asked', row.request as PermissionRequest)
+    else tx.emit('question.asked', row.request as QuestionRequest)
+  })
+  const end = await request.end(signal)
+  if (end === 'abandoned') throw new Error('the call was aborted')
+  if (end === 'withdrawn') throw new Error('the request was withdrawn')
+  return end
+}
+
+function answer(
+  { journal, requests }: Settling,
+  requestId: string,
+  kind: InteractionRow['kind'],
+  settle: (tx: Change, asked: Asked<PermissionAsk>) => void,
+): true {
+  const asked = requests.get(requestId)
+  if (asked?.row.kind === kind) journal.commit('power', (tx) => settle(tx, asked))
+  return true
+}
+
+function replyPermission(settling: Settling, requestId: string, body: PermissionReply, caller: Pick<Caller, 'subject'> | undefined): true {
+  const by = byOf(caller)
+  const reply = replyOf(body)
+  return answer(settling, requestId, 'permission', (tx, { row, ask }) => {
+    const wider = body.alwaysPatterns ?? []
+    const offered = ask === undefined ? [] : widerPatterns(ask.request)
+    const strange = wider.filter((pattern) => !offered.includes(pattern))
+    if (strange.length > 0) throw notOffered(strange, offered)
+    const told = body.message === undefined ? {} : { message: body.message }
+    if (!settleRow(settling, tx, row, 'answered', { reply, ...told, ...by })) return
+    if (reply === 'always' && ask !== undefined) grantAlways(settling, tx, requestId, ask, { wider, by })
+    if (reply !== 'reject') return
+    for (const other of ofSession(settling, row.sessionId, requestId)) settleRow(settling, tx, other.row, 'answered', { reply, ...by })
+  })
+}
+
+function pending(
+  { requests, owners }: Settling,
+  caller: Caller,
+  kind: InteractionRow['kind'],
+  sessionId: string | undefined,
+): InteractionRow[] {
+  return [...requests.all()].flatMap(({ row }) => {
+    const isAsked = row.kind === kind && (sessionId === undefined || row.sessionId === sessionId)
+    return isAsked && owners.mayUse(caller, row.sessionId) ? [row] : []
+  })
+}
+
+function ofSession({ requests }: Settling, sessionId: string, except: string): Asked<PermissionAsk>[] {
+  return [...requests.all()].filter(({ row }) => row.kind === 'permission' && row.sessionId === sessionId && row.id !== except)
+}
+
+/** Remembers an answer, and gives it to what else is pending and allowed by now. */
+function grantAlways(settling: Settling, tx: Change, requestId: string, ask: PermissionAsk, { wider, by }: Always): void {
+  const { session, approvals: place, request } = ask
+  const given = { at: settling.effects.clock.now(), sessionId: session.id, ...by }
+  const { permission, always: asked } = request
+  const { all: approvals, added } = approve(settling.store, { session, approvals: place }, { permission, asked, wider, given })
+  if (added.length > 0)
+    tx.emit('permission.remembered', { sessionID: session.id, answers: added.map((approval) => rememberedAs(place, approval)) })
+  for (const other of ofSession(settling, session.id, requestId)) {
+    if (other.ask?.isAllowedBy(approvals) === true) settleRow(settling, tx, other.row, 'answered', { reply: 'always', ...by })
+  }
+}
+
+function rowOf(
+  { effects }: Settling,
+  runId: string,
+  kind: InteractionRow['kind'],
+  request: PermissionRequest | QuestionRequest,
+): InteractionRow {
+  return { id: request.id, kind, sessionId: request.sessionId, runId, state: 'pending', request, created: effects.clock.now() }
 }
 
 interface By {

@@ -46,6 +46,47 @@ const CHANGED = {
   _compileConstraintsNow (constrainer) {`,
     ],
   ],
+  // The states of a machine, until one is started: most are made to be provided with their effects, and half of those wait for work.
+  'xstate/dist/StateMachine-ae06a22b.esm.js': [
+    [
+      `    this.root = void 0;
+    this.id = void 0;
+    this.states = void 0;
+    this.events = void 0;
+    this.id = config.id`,
+      `    this._root = void 0;
+    this.id = config.id`,
+    ],
+    ['const stateNode = this.idMap.get(', 'const stateNode = this.root.machine.idMap.get('],
+    [
+      `    this.root = new StateNode(config, {
+      _key: this.id,
+      _machine: this
+    });
+    this.root._initialize();
+    formatRouteTransitions(this.root);
+    this.states = this.root.states; // TODO: remove!
+    this.events = this.root.events;
+  }
+`,
+      `  }
+  get root() {
+    if (this._root === void 0) {
+      this._root = new StateNode(this.config, { _key: this.id, _machine: this });
+      this._root._initialize();
+      formatRouteTransitions(this._root);
+    }
+    return this._root;
+  }
+  get states() {
+    return this.root.states;
+  }
+  get events() {
+    return this.root.events;
+  }
+`,
+    ],
+  ],
   // A server of HTTP/2, which is none of ours.
   'fastify/lib/server.js': [
     ["const http2 = require('node:http2')\n", ''],

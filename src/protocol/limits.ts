@@ -1,5 +1,6 @@
 import { connectionsLimits } from './limits/connections.js'
 import { pluginsLimits } from './limits/plugins.js'
+import { pluginServicesLimits } from './limits/plugin-services.js'
 import { providersLimits } from './limits/providers.js'
 import { repositoriesLimits } from './limits/repositories.js'
 import { searchLimits } from './limits/search.js'
@@ -18,6 +19,7 @@ export const LIMITS = {
   ...providersLimits,
   ...connectionsLimits,
   ...pluginsLimits,
+  ...pluginServicesLimits,
   ...workflowsLimits,
   ...repositoriesLimits,
   ...terminalsLimits,

@@ -172,6 +172,8 @@ export interface ProcessResult {
   readonly durationMs: number
 }
 
+export type GroupSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGQUIT' | 'SIGUSR1' | 'SIGUSR2' | 'SIGKILL'
+
 /** A long-lived child that talks over its standard streams: a plugin, a language server. */
 export interface PipeOptions {
   readonly command: string
@@ -201,6 +203,8 @@ export interface ChildPipe {
   readonly ended: Promise<{ readonly exitCode: number | null; readonly signal: string | null }>
   /** The whole group is gone, and what left it. Never rejects. */
   readonly gone: Promise<void>
+  /** To the whole group; false when it is gone. */
+  signal(name: GroupSignal): boolean
   /** SIGKILL to the whole group, now. */
   kill(): void
   /** Resident bytes of the child and of what it started, as far as it can be followed; undefined when unknown. */

@@ -5,7 +5,7 @@ export const pluginServicesLimits = {
   /** Sessions whose events a plugin was told of last, and for how long after that it may speak of them. */
   servedSessions: { remembered: 64, heard: 60 * SECOND },
   /** What a plugin has opened, when it is to end: until it is killed, and until it is given up. */
-  opened: { halt: 1000, kill: 500 },
+  opened: { halt: 1 * SECOND, kill: 500 },
   pluginProcesses: {
     /** Of one instance that run, and that have ended and can still be read. */
     running: 8,
@@ -27,7 +27,7 @@ export const pluginServicesLimits = {
   pluginTasks: {
     /** Of one instance that run, and that have ended and are remembered. */
     running: 4,
-    kept: 32,
+    kept: 16,
     time: 30 * MINUTE,
     timeMost: 240 * MINUTE,
     wait: 60 * SECOND,

@@ -4,12 +4,18 @@ import { SvcError } from '../../../protocol/errors.js'
 import type { ToolDeclaration } from '../../../protocol/plugin/plugin-frame.js'
 import { isFields } from '../link/initialize.js'
 import { firstIssue, schemaProblem } from './json-schema.js'
+import type { ServedSessions } from '../brokers/served-sessions.js'
 import type { Link } from '../link/link.js'
 import { type PermissionNeed, type ToolContribution, ToolError, type ToolResult } from '../../../ports/plugin.js'
 import { messageOf } from '../../../protocol/message-of.js'
 
+interface ToolParts {
+  readonly link: Link
+  readonly served: Pick<ServedSessions, 'during'>
+}
+
 /** One declared tool. Throws `plugin.invalid` when its parameters are no JSON Schema. */
-export function externalTool(pluginId: string, declared: ToolDeclaration, link: Link): ToolContribution {
+export function externalTool(pluginId: string, declared: ToolDeclaration, { link, served }: ToolParts): ToolContribution {
   const { id, description, parameters, permission, outputSchema } = declared
   return {
     id,
@@ -22,7 +28,8 @@ export function externalTool(pluginId: string, declared: ToolDeclaration, link: 
     async invoke(value, context) {
       const { directory, sessionId, signal } = context
       try {
-        const reply = await link.call('tool.invoke', { tool: id, directory, sessionId, input: value }, { signal })
+        const call = () => link.call('tool.invoke', { tool: id, directory, sessionId, input: value }, { signal })
+        const reply = await served.during({ sessionId, tool: context }, call)
         return toolResult(id, reply)
       } catch (error) {
         if (signal.aborted || error instanceof ToolError) throw error

@@ -8,6 +8,7 @@ import type { PluginOwner } from '../../../protocol/plugin/plugin-frame.js'
 import type { ProcessEnding } from '../../../machines/plugin/instance.machine.js'
 import type { ChildPipe, Effects, PipeOptions } from '../../../ports/effects.js'
 import { type BrokerHost, createBrokers } from '../brokers/brokers.js'
+import { createServedSessions, type ServedSessions } from '../brokers/served-sessions.js'
 import { createLease, type InstanceProblem } from '../generation/instance.js'
 import { createLink, type Link } from '../link/link.js'
 import { createPluginLog } from './plugin-log.js'
@@ -27,6 +28,8 @@ export interface ProcessDeps {
 export interface Child {
   readonly pipe: ChildPipe
   readonly link: Link
+  /** Sessions it serves. */
+  readonly served: ServedSessions
   /** How it ended, once what it sent before was taken; never rejects. */
   readonly ended: Promise<ProcessEnding>
   /** It has answered `initialize`. */
@@ -48,6 +51,7 @@ export async function openChild({ effects, host, onLine }: ProcessDeps, spec: Pr
   const { pluginId, place, eventNamespaces } = spec
   const { owner, onProblem, onBroken } = options
   const config = spec.capabilities.has('config-read') ? await host.config(place) : null
+  const served = createServedSessions(clock)
   const lease = createLease(spec.capabilities)
   const brokers = createBrokers({ effects, host, owner, lease, place, eventNamespaces, config })
   const output = createPluginLog({
@@ -119,6 +123,7 @@ export async function openChild({ effects, host, onLine }: ProcessDeps, spec: Pr
   return {
     pipe,
     link,
+    served,
     ended: end(),
     loaded: () => watchdog.loaded(),
     retire,

@@ -1,3 +1,4 @@
+import { brokersLimits } from './limits/brokers.js'
 import { connectionsLimits } from './limits/connections.js'
 import { pluginsLimits } from './limits/plugins.js'
 import { pluginServicesLimits } from './limits/plugin-services.js'
@@ -20,6 +21,7 @@ export const LIMITS = {
   ...connectionsLimits,
   ...pluginsLimits,
   ...pluginServicesLimits,
+  ...brokersLimits,
   ...workflowsLimits,
   ...repositoriesLimits,
   ...terminalsLimits,

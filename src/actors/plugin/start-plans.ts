@@ -2,8 +2,12 @@
 import { HOST_CAPABILITIES, type HostCapability } from '../../protocol/plugin/plugin.js'
 import { intersectCapabilities } from '../../machines/plugin/capability.js'
 import type { Effects } from '../../ports/effects.js'
+import type { InspectionEvent } from 'xstate'
+import type { ActorRegistry } from '../../kernel/roots.js'
+import type { Broker } from './brokers/broker.js'
 import type { BrokerHost } from './brokers/brokers.js'
 import type { PublishEvent } from './brokers/event-commit.js'
+import { createLeases } from './brokers/leases.js'
 import { resolveDriven } from './entry/driven.js'
 import { startHookCommand } from './entry/hook-command.js'
 import type { NpmCache } from './entry/npm-cache.js'
@@ -25,13 +29,19 @@ export interface PluginPrograms {
 }
 
 /** What plugin processes are served with. */
-export type ServedBrokers = Omit<BrokerHost, 'publish'> & { readonly publish: PublishEvent }
+export type ServedBrokers = Omit<BrokerHost, 'publish'> & {
+  readonly publish: PublishEvent
+  /** What serves each capability beyond those of `brokers.ts`. */
+  readonly brokers?: ReadonlyMap<HostCapability, Broker>
+}
 
 interface StartPlanDeps {
   readonly effects: Effects
   readonly programs: PluginPrograms
   readonly brokers: ServedBrokers
   readonly version: string
+  readonly inspect?: ((event: InspectionEvent) => void) | undefined
+  readonly actors?: ActorRegistry | undefined
   serverUrl(): string | undefined
   readonly records: PluginRecords
   readonly store: PackageStore
@@ -52,7 +62,9 @@ export function createStartPlans(deps: StartPlanDeps): StartPlans {
   const { effects, programs, brokers, version, serverUrl, records, store, npm } = deps
   const sandbox = createSandbox(effects)
   const nextInstanceId = createInstanceIds()
-  const brokered = new Set(brokers.brokers?.keys())
+  const installed = brokers.brokers ?? new Map<HostCapability, Broker>()
+  const brokered = new Set(installed.keys())
+  const leases = createLeases({ ...deps, brokers: installed })
   const everything = { declared: HOST_CAPABILITIES, trusted: undefined, scope: 'workspace', runtime: 'process', brokered } as const
   const grants = new Set(intersectCapabilities(everything).granted)
 
@@ -60,7 +72,7 @@ export function createStartPlans(deps: StartPlanDeps): StartPlans {
     const onLine = (generation: number, text: string) => noteLine(record, { at: effects.clock.now(), generation, text })
     return (spec: ProcessSpec) => {
       const publish: BrokerHost['publish'] = async (...event) => brokers.publish(spec.pluginId, ...event)
-      return startProcess({ effects, host: { ...brokers, publish }, nextInstanceId, onLine }, spec)
+      return startProcess({ effects, host: { ...brokers, publish }, leases, nextInstanceId, onLine }, spec)
     }
   }
 

@@ -3,6 +3,7 @@ import type { InspectionEvent } from 'xstate'
 import { createCommandSandbox } from '../../platform/confinement/confined-command.js'
 import { createProtectedFiles } from '../../platform/protection/protected-files.js'
 import type { Effects } from '../../ports/effects.js'
+import { BROKERED } from '../../protocol/plugin/broker-operations.js'
 import { publicDocument } from '../../protocol/text/secrets.js'
 import type { Store } from '../../store/store.js'
 import { createEventCommit } from '../plugin/brokers/event-commit.js'
@@ -11,6 +12,7 @@ import { createPluginSystem, type PluginSystem } from '../plugin/plugin-system.j
 import type { PluginPrograms } from '../plugin/start-plans.js'
 import { createCatalogSource } from '../provider/catalog/source.js'
 import { createResourceFacades } from '../resource/facade/resources.js'
+import { wireBrokers } from './wire-brokers.js'
 import type { EventParts } from './wire-events.js'
 
 interface PluginWiring {
@@ -24,7 +26,7 @@ interface PluginWiring {
 
 export type PluginParts = ReturnType<typeof wirePlugins>
 
-export function wirePlugins({ effects, store, version, programs, serverUrl, inspect }: PluginWiring, { journal, actors }: EventParts) {
+export function wirePlugins({ effects, store, version, programs, serverUrl, inspect }: PluginWiring, { journal, actors, live }: EventParts) {
   const protectedFiles = createProtectedFiles({
     configDirectory: effects.paths.config,
     stateDirectory: effects.paths.state,
@@ -39,7 +41,7 @@ export function wirePlugins({ effects, store, version, programs, serverUrl, insp
   const { configs, resources, instructions } = createResourceFacades({
     effects,
     onUpdated: (directory) => journal.commit('process', (tx) => tx.emit('config.updated', { directory })),
-    review: (before, after) => reviewApprovals(before, after, new Set()),
+    review: (before, after) => reviewApprovals(before, after, BROKERED),
     plugins: () => plugins,
     whyNoSandbox: sandbox.whyMissing,
     surroundings: async (directory) => {
@@ -48,6 +50,7 @@ export function wirePlugins({ effects, store, version, programs, serverUrl, insp
       return { contributions: view?.providers ?? [], offered: await source.known(), tools, plugins: plugins?.builtInIds() ?? [] }
     },
   })
+  const { brokers, give: giveDoors } = wireBrokers({ effects, store, live, sandbox, configs })
   plugins = createPluginSystem({
     effects,
     snapshots: configs.snapshots,
@@ -62,7 +65,8 @@ export function wirePlugins({ effects, store, version, programs, serverUrl, insp
       config: async ({ workspace }) => publicDocument(await configs.load(workspace ?? effects.paths.config)),
       publish: createEventCommit({ journal, store, effects }),
       protectedFiles,
+      brokers: new Map(brokers),
     },
   })
-  return { configs, resources, instructions, plugins, source, sandbox }
+  return { configs, resources, instructions, plugins, source, sandbox, giveDoors }
 }

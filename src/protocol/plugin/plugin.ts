@@ -34,6 +34,51 @@ export const REGISTRY_ID = /^(?=.*\.)[A-Za-z0-9._-]+$/
 
 export const MANIFEST_FILE = 'svc-plugin.json'
 
+/** A host: its name, all names below a name (`*.example.com`), or an address; with a port it is that port alone. */
+const HostPattern = z
+  .string()
+  .max(260)
+  .regex(
+    /^(?:(?:\*\.)?[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?$/,
+    'must be a host in small letters: "api.example.com", "*.example.com" or "127.0.0.1:8080"',
+  )
+
+/** A secret the package needs, by the name that the package calls it. */
+const SecretDeclaration = z.looseObject({
+  alias: z.string().regex(/^[a-z](?:[a-z0-9-]{0,62}[a-z0-9])?$/, 'must be of a-z, 0-9 and "-", and begin with a letter'),
+  /** What it is for, for whoever is asked for it. */
+  purpose: z.string().min(1).max(200),
+  /** Where requests may carry it; without hosts no request may. */
+  hosts: z.array(HostPattern).max(LIMITS.pluginNetwork.hosts).default([]),
+  /** The header that carries it. */
+  header: z
+    .string()
+    .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/, 'must be a name of a header')
+    .default('authorization'),
+  /** What stands before it in the header; `Bearer ` in `authorization` when it says nothing else. */
+  prefix: z
+    .string()
+    .max(64)
+    .regex(/^[ -~]*$/, 'must be printable')
+    .optional(),
+})
+export type SecretDeclaration = z.infer<typeof SecretDeclaration>
+
+/** What a manifest says beside its capabilities about how they are used (additive). */
+const declared = {
+  /** Hosts that `network` reaches; without it any public host. */
+  network: z.looseObject({ hosts: z.array(HostPattern).min(1).max(LIMITS.pluginNetwork.hosts) }).optional(),
+  /** JSON Schema of `options.config`. */
+  settings: z.record(z.string(), z.unknown()).optional(),
+  secrets: z
+    .array(SecretDeclaration)
+    .max(64)
+    .refine((secrets) => new Set(secrets.map(({ alias }) => alias)).size === secrets.length, 'names an alias twice')
+    .optional(),
+}
+const Declared = z.object(declared)
+export type PluginDeclared = z.infer<typeof Declared>
+
 const AgentTarget = z.looseObject({
   runtime: z.enum(['lua', 'process']).default('lua'),
   entrypoint: z.string().default(''),
@@ -41,6 +86,7 @@ const AgentTarget = z.looseObject({
   capabilities: z.array(HostCapability).default([]),
   scope: PluginScope.default('workspace'),
   eventNamespaces: z.array(z.string()).default([]),
+  ...declared,
 })
 export type AgentTarget = z.infer<typeof AgentTarget>
 

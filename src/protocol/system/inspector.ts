@@ -193,6 +193,10 @@ export const InspectedPlugin = z
         /** Calls inside it; what it drains waits for. */
         leases: uint.optional(),
         frames: InspectedFrames.optional(),
+        /** What it asked of brokers so far. */
+        brokers: z
+          .array(z.looseObject({ capability: z.string(), calls: uint, denied: uint, running: uint, open: uint, bytes: uint }))
+          .optional(),
       }),
     ),
     strikes: uint,

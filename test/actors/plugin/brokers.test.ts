@@ -2,8 +2,10 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { type Broker, type BrokerHost, createBrokers } from '../../../src/actors/plugin/brokers/brokers.js'
-import { createLease, type InstancePlace } from '../../../src/actors/plugin/generation/instance.js'
+import type { GrantedBroker } from '../../../src/actors/plugin/brokers/broker.js'
+import { type BrokerHost, createBrokers } from '../../../src/actors/plugin/brokers/brokers.js'
+import { createLeases } from '../../../src/actors/plugin/brokers/leases.js'
+import type { InstancePlace } from '../../../src/actors/plugin/generation/instance.js'
 import { HOST_CAPABILITIES, type HostCapability } from '../../../src/protocol/plugin/plugin.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 import { OWNER } from './played-link.js'
@@ -11,31 +13,38 @@ import { OWNER } from './played-link.js'
 interface Options {
   readonly capabilities?: readonly HostCapability[]
   readonly place?: InstancePlace
-  readonly brokers?: BrokerHost['brokers']
+  readonly brokers?: ReadonlyMap<HostCapability, GrantedBroker>
   readonly config?: unknown
 }
 
-function setUp({ capabilities = HOST_CAPABILITIES, place, brokers, config = {} }: Options = {}) {
+function setUp({ capabilities = HOST_CAPABILITIES, place, brokers = new Map(), config = {} }: Options = {}) {
   const effects = createFakeEffects()
   const published: [string, unknown][] = []
-  const lease = createLease(capabilities)
+  const where = place ?? { scope: 'workspace', workspace: effects.paths.cwd }
+  const owners: unknown[] = []
+  const installed = [...brokers].map(([capability, broker]) => {
+    const grant = ({ owner }: { readonly owner: unknown }) => (owners.push(owner), broker)
+    return [capability, { grant }] as const
+  })
+  const leases = createLeases({ effects, brokers: new Map(installed) })
+  const lease = leases.grant({ owner: OWNER, place: where, declared: {} }, capabilities)
   const host: BrokerHost = {
     config: async () => config,
     publish: async (type, properties) => void published.push([type, properties]),
     protectedFiles: { reasons: async (paths) => paths.map((path) => (path.includes('/.git/') ? 'version-control settings' : undefined)) },
-    ...(brokers && { brokers }),
   }
   const made = createBrokers({
     effects,
     host,
     owner: OWNER,
     lease,
-    place: place ?? { scope: 'workspace', workspace: effects.paths.cwd },
+    place: where,
     eventNamespaces: ['acme', '.dotted.'],
     config,
   })
-  const call = (method: string, params: unknown) => made.serve({ method, params, owner: OWNER, signal: new AbortController().signal })
-  return { call, lease, published, effects, root: effects.paths.cwd, audit: made.audit }
+  const call = (method: string, params: unknown) =>
+    made.serve({ method, params, owner: OWNER, signal: new AbortController().signal, waits: () => undefined })
+  return { call, owners, lease, published, effects, root: effects.paths.cwd, audit: made.audit }
 }
 
 describe('the configuration', () => {
@@ -179,14 +188,15 @@ describe('brokers', () => {
 
   test.each(METHODS)('%s asks the broker of %s and wraps its output', async (method, capability, name) => {
     const seen: unknown[] = []
-    const broker: Broker = { call: async (operation, input, { owner }) => [seen.push({ operation, input, owner }), 'out'][1] }
-    const { call } = setUp({ brokers: new Map([[capability, broker]]) })
+    const broker: GrantedBroker = { call: async (operation, input) => [seen.push({ operation, input }), 'out'][1] }
+    const { call, owners } = setUp({ brokers: new Map([[capability, broker]]) })
     expect(await call(method, { operation: 'sign-request', input: { a: 1 } })).toEqual({ output: 'out' })
     expect(await call(method, { operation: 'x' })).toEqual({ output: 'out' })
     expect(seen).toEqual([
-      { operation: 'sign-request', input: { a: 1 }, owner: OWNER },
-      { operation: 'x', input: null, owner: OWNER },
+      { operation: 'sign-request', input: { a: 1 } },
+      { operation: 'x', input: null },
     ])
+    expect(owners).toEqual([OWNER])
     await expect(setUp().call(method, { operation: 'x' })).rejects.toThrow('not available')
     const denied = setUp({ capabilities: [], brokers: new Map([[capability, broker]]) })
     await expect(denied.call(method, { operation: 'x' })).rejects.toThrow(`${name} is not granted`)
@@ -194,9 +204,9 @@ describe('brokers', () => {
 
   test('are cancelled, also when they cannot be', async () => {
     const cancelled: string[] = []
-    const cancels: Broker = { call: async () => null, cancel: async (id) => void cancelled.push(id) }
+    const cancels: GrantedBroker = { call: async () => null, cancel: async (id) => void cancelled.push(id) }
     const { call } = setUp({
-      brokers: new Map<HostCapability, Broker>([
+      brokers: new Map<HostCapability, GrantedBroker>([
         ['task-spawn', cancels],
         ['process-spawn', { call: async () => null }],
       ]),

@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createNodeEffects } from '../../../src/platform/node/node-effects.js'
+import { createLeases } from '../../../src/actors/plugin/brokers/leases.js'
 import { drivenSignature, resolveDriven } from '../../../src/actors/plugin/entry/driven.js'
 import { type ProcessEntry, readPluginEntries } from '../../../src/actors/resource/config/entries.js'
 import { createNpmCache } from '../../../src/actors/plugin/entry/npm-cache.js'
@@ -203,7 +204,10 @@ it('a process talks from inside its sandbox, where this machine has one', async 
     'spec' in inside ? inside : await resolveDriven(deps, { ...common, form: 'entry', path, sandbox: false }, join(root, 'work'))
   if ('unavailable' in driven) throw new Error(driven.unavailable)
   const host = { config: async () => null, publish: async () => undefined, protectedFiles: { reasons: async () => [] } }
-  const start = startProcess({ effects, nextInstanceId: () => 'plugin-instance-1', host }, driven.spec)
+  const start = startProcess(
+    { effects, nextInstanceId: () => 'plugin-instance-1', host, leases: createLeases({ effects, brokers: new Map() }) },
+    driven.spec,
+  )
   const instance = await start(1, () => undefined, new AbortController().signal)
   const context = {
     sessionId: 's',

@@ -267,6 +267,35 @@ describe('requests of the plugin', () => {
     expect(sent).toEqual([{ id: 66, error: 'too many requests are waiting: at most 64' }])
   })
 
+  test('that wait for somebody outside let the next ones pass, and are answered when they are', async () => {
+    const order: unknown[] = []
+    const answers: ((value: string) => void)[] = []
+    const { plugin, sent, link, audits } = playLink(async ({ params, waits }) => {
+      order.push(params)
+      if (params !== 'outside') return params
+      waits()
+      return new Promise((resolve) => answers.push(resolve))
+    })
+    plugin(request(1, { params: 'outside' }), request(2, { params: 'here' }))
+    await settle()
+    expect([order, sent, link.counters.reverse]).toEqual([['outside', 'here'], [{ id: 2, result: 'here' }], 1])
+    answers[0]?.('late')
+    await settle()
+    expect([sent[1], audits.length, link.counters.reverse]).toEqual([{ id: 1, result: 'late' }, 2, 0])
+  })
+
+  test('that wait for somebody outside are answered as retired when the plugin is', async () => {
+    const { plugin, sent, link } = playLink(async ({ params, waits }) => {
+      if (params === 'outside') waits()
+      return new Promise(() => undefined)
+    })
+    plugin(request(1, { params: 'outside' }), request(2), request(3))
+    await settle()
+    link.retire()
+    const error = 'plugin instance is retired'
+    expect(sent.filter(({ id }) => id !== undefined)).toEqual([1, 2, 3].map((id) => ({ id, error })))
+  })
+
   test('get the text of a refusal, and nothing about an unexpected fault', async () => {
     const errors = [new SvcError('request.forbidden', 'ConfigRead is not granted'), new Error('secret path')]
     const { plugin, sent, problems, audits } = playLink(() => Promise.reject(errors.shift() ?? new Error()))

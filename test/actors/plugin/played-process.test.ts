@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { createLeases } from '../../../src/actors/plugin/brokers/leases.js'
 import { startProcess } from '../../../src/actors/plugin/process/process-instance.js'
 import { createInstanceIds, type ProcessSpec } from '../../../src/actors/plugin/process/process-spec.js'
 import type { PlayedChild } from '../../../src/published/testing/world/child.js'
@@ -37,7 +38,10 @@ function setUp(play: (frame: Frame, child: PlayedChild) => void, overrides: Part
     publish: async () => undefined,
     protectedFiles: { reasons: async () => [] },
   }
-  const start = startProcess({ effects, nextInstanceId: createInstanceIds(), host }, spec)
+  const start = startProcess(
+    { effects, nextInstanceId: createInstanceIds(), host, leases: createLeases({ effects, brokers: new Map() }) },
+    spec,
+  )
   const run = () => start(2, () => undefined, new AbortController().signal)
   return { effects, frames, run, child: () => effects.processes.children.at(-1) }
 }

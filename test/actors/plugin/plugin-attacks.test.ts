@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createNodeEffects } from '../../../src/platform/node/node-effects.js'
+import { createLeases } from '../../../src/actors/plugin/brokers/leases.js'
 import type { PluginInstance } from '../../../src/actors/plugin/generation/instance.js'
 import { startProcess } from '../../../src/actors/plugin/process/process-instance.js'
 import { createInstanceIds, pluginEnvironment } from '../../../src/actors/plugin/process/process-spec.js'
@@ -49,7 +50,10 @@ async function start(attack: PluginAttack): Promise<PluginInstance> {
     args: [join(FOLDER, attack.file)],
     timeoutMs: attack.call?.timeoutMs ?? (attack.call?.outcome === 'answers' ? 20_000 : 1000),
   }
-  return startProcess({ effects, nextInstanceId, host }, { ...common, ...program, env, capabilities })(1, () => undefined, never)
+  return startProcess(
+    { effects, nextInstanceId, host, leases: createLeases({ effects, brokers: new Map() }) },
+    { ...common, ...program, env, capabilities },
+  )(1, () => undefined, never)
 }
 
 async function perform({ contributions }: PluginInstance, call: AttackCall): Promise<{ outcome: string; output: string }> {

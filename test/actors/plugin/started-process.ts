@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { createLeases } from '../../../src/actors/plugin/brokers/leases.js'
 import type { BrokerHost } from '../../../src/actors/plugin/brokers/brokers.js'
 import type { InstanceProblem, PluginInstance } from '../../../src/actors/plugin/generation/instance.js'
 import type { ToolContext } from '../../../src/ports/plugin.js'
@@ -61,7 +62,10 @@ export async function start(
   signal = new AbortController().signal,
 ): Promise<Started> {
   const problems: InstanceProblem[] = []
-  const run = startProcess({ effects, nextInstanceId, host }, specOf(fixture, overrides))
+  const run = startProcess(
+    { effects, nextInstanceId, host, leases: createLeases({ effects, brokers: new Map() }) },
+    specOf(fixture, overrides),
+  )
   const instance = await run(4, (problem) => problems.push(problem), signal)
   return {
     instance,

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Assessment } from '../../../src/machines/plugin/assessment.js'
 import { generationMachine } from '../../../src/machines/plugin/generation.machine.js'
 import { instanceMachine } from '../../../src/machines/plugin/instance.machine.js'
+import { leaseMachine } from '../../../src/machines/plugin/lease.machine.js'
 import { packageMachine } from '../../../src/machines/plugin/package.machine.js'
 import { packageStateOf } from '../../../src/machines/plugin/package-state.js'
 import { PACKAGE_STATES } from '../../../src/protocol/plugin/plugin.js'
@@ -155,6 +156,31 @@ describe('every transition is covered by generated paths', () => {
     expect(told(true)).toEqual(new Set(['it floods', 'The plugin process exited with code 3.', 'The plugin process closed its output.']))
     const retired = explored.paths.filter((path) => path.includes('retire.requested'))
     expect(retired.filter((path) => explored.snapshots[explored.paths.indexOf(path)]?.context.reason !== undefined)).toEqual([])
+  })
+
+  it('of the lease machine, which is over when nothing is open, or its time is', () => {
+    const explored = explore(
+      leaseMachine,
+      { key: 'plugin-instance-1/network', pluginId: 'dev.example.one', generation: 1, capability: 'network' },
+      [
+        { type: 'call.begun' },
+        { type: 'call.ended', isDenied: true, bytes: 3 } as never,
+        { type: 'resource.opened' },
+        { type: 'resource.closed' },
+        { type: 'revoked' },
+        done('free'),
+        error('free'),
+        after('freeLimit', 'lease.freeing'),
+      ],
+      { maxStates: 200, key: ({ context }) => [context.calls > 0, Math.sign(context.running), Math.sign(context.open), context.isOverdue] },
+    )
+    expect(missing(explored)).toEqual([])
+    const answering = explored.snapshots.filter((snapshot) => snapshot.hasTag('answering'))
+    expect(new Set(answering.map(({ value }) => value))).toEqual(new Set(['granted', 'used']))
+    const afterwards = explored.paths.flatMap((path, index) => (path.includes('revoked') ? (explored.snapshots[index] ?? []) : []))
+    expect(afterwards.filter((snapshot) => snapshot.hasTag('answering'))).toEqual([])
+    const overdue = explored.snapshots.filter(({ status, context }) => status === 'done' && context.isOverdue)
+    expect(overdue.length).toBeGreaterThan(0)
   })
 
   it('of the package machine, in all eleven states', () => {

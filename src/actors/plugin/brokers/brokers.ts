@@ -14,24 +14,11 @@ import type { Effects } from '../../../ports/effects.js'
 import { publishedEventType } from './event-publisher.js'
 import { encodedBytes } from '../link/frame-text.js'
 import { isEmptyTable } from '../link/initialize.js'
-import type { InstancePlace, Lease, ReverseRequest } from '../generation/instance.js'
+import type { InstancePlace, ReverseRequest } from '../generation/instance.js'
 import type { ProtectedFiles } from '../../../ports/plugin.js'
 import { createRate } from '../../../kernel/rate.js'
+import type { InstanceLease } from './leases.js'
 import { createWorkspaceAccess } from './workspace-access.js'
-
-/** A service for one capability that the host integration installs; operations and inputs are its own (plugin-protocol §2.5). */
-export interface Broker {
-  /** Answers the output. Refuses when the lease is revoked. */
-  call(operation: string, input: unknown, context: BrokerContext): Promise<unknown>
-  /** Cancels what an earlier call named; absent = nothing to cancel. */
-  cancel?(opaqueId: string, context: BrokerContext): Promise<void>
-}
-
-interface BrokerContext {
-  readonly owner: PluginOwner
-  readonly lease: Lease
-  readonly signal: AbortSignal
-}
 
 /** What of the host every plugin instance is served with. */
 export interface BrokerHost {
@@ -40,7 +27,6 @@ export interface BrokerHost {
   /** Commits an event; rejects when it cannot. */
   publish(type: string, properties: unknown, place: InstancePlace): Promise<void>
   readonly protectedFiles: ProtectedFiles
-  readonly brokers?: ReadonlyMap<HostCapability, Broker>
 }
 
 export interface Brokers {
@@ -54,7 +40,7 @@ export interface BrokersOptions {
   readonly effects: Pick<Effects, 'clock' | 'files' | 'log'>
   readonly host: BrokerHost
   readonly owner: PluginOwner
-  readonly lease: Lease
+  readonly lease: InstanceLease
   readonly place: InstancePlace
   readonly eventNamespaces: readonly string[]
   /** Snapshot for `host.config.get`. */
@@ -110,8 +96,7 @@ export function createBrokers({ effects, host, owner, lease, place, eventNamespa
   const files = workspace === undefined ? undefined : createWorkspaceAccess(workspace, effects.files, host.protectedFiles)
 
   const check = (method: string, { capability, kind }: Method): void => {
-    const isInstalled =
-      kind === 'service' ? files !== undefined || !capability.startsWith('workspace-') : host.brokers?.has(capability) === true
+    const isInstalled = kind === 'service' ? files !== undefined || !capability.startsWith('workspace-') : lease.brokers.has(capability)
     const isGranted = lease.capabilities.has(capability) && !lease.revoked
     if (isInstalled && isGranted) return
     const name = pascalCase(capability)
@@ -164,12 +149,11 @@ export function createBrokers({ effects, host, owner, lease, place, eventNamespa
     }
   }
 
-  const broker = async ({ params, signal }: ReverseRequest, { capability, kind }: Method, granted: () => void): Promise<unknown> => {
-    const context = { owner, lease, signal }
+  const broker = async ({ params, waits }: ReverseRequest, { capability, kind }: Method, granted: () => void): Promise<unknown> => {
     if (kind === 'cancel') {
       const opaqueId = short('opaqueId', parse(PARAMS.cancel, params).opaqueId)
       granted()
-      await host.brokers?.get(capability)?.cancel?.(opaqueId, context)
+      await lease.brokered(capability)?.cancel(opaqueId, { waits })
       return {}
     }
     const size = encodedBytes(params)
@@ -178,7 +162,7 @@ export function createBrokers({ effects, host, owner, lease, place, eventNamespa
     const parsed = parse(PARAMS.call, params)
     const operation = short('operation', parsed.operation)
     granted()
-    const output = await host.brokers?.get(capability)?.call(operation, parsed.input ?? null, context)
+    const output = await lease.brokered(capability)?.call(operation, parsed.input ?? null, { waits })
     const result = { output: output ?? null }
     const answered = encodedBytes(result)
     if (answered > LIMITS.plugins.brokerOutput)

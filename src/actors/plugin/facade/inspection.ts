@@ -40,6 +40,7 @@ function describe(key: string, subject: Subject, runningOf: (number: number) => 
       const name = `generation:${number}`
       const running = runningOf(number)
       const traffic = running?.instance.traffic
+      const brokers = (running?.instance.leases ?? []).map((lease) => ({ ...lease }))
       const child = children[name]?.getSnapshot()
       return {
         number,
@@ -48,6 +49,7 @@ function describe(key: string, subject: Subject, runningOf: (number: number) => 
         ...(child !== undefined && 'context' in child && { revision: child.context.revision }),
         ...(running !== undefined && { readyAt: running.readyAt, leases: running.leases }),
         ...(running !== undefined && traffic !== undefined && { frames: { ...traffic, dropped: running.instance.droppedFrames } }),
+        ...(brokers.length > 0 && { brokers }),
       }
     }),
     strikes,

@@ -1,6 +1,7 @@
 /** One incarnation of a plugin, whatever its tier, as its generation actor drives it (plugin-protocol §3.4, §3.6). */
 import type { ActorRefFrom } from 'xstate'
 import type { instanceMachine } from '../../../machines/plugin/instance.machine.js'
+import type { LeaseCounts } from '../../../machines/plugin/lease.machine.js'
 import type { HostCapability, PluginScope } from '../../../protocol/plugin/plugin.js'
 import type { PluginOwner } from '../../../protocol/plugin/plugin-frame.js'
 import type { Contributions } from '../../../ports/plugin.js'
@@ -29,6 +30,8 @@ export interface PluginInstance {
   readonly droppedFrames: number
   /** What went over its link so far; absent where there is no link. */
   readonly traffic?: FrameTraffic
+  /** What it asked of brokers so far, by capability; absent where it cannot. */
+  readonly leases?: readonly (LeaseCounts & { readonly capability: HostCapability })[]
 }
 
 /** Frames and bytes between the host and one plugin process; in is what the plugin sent. */
@@ -84,24 +87,12 @@ export interface Lease {
   readonly revoked: boolean
 }
 
-/** A fresh lease; `revoke` is permanent. */
-export function createLease(capabilities: Iterable<HostCapability>): Lease & { revoke(): void } {
-  let revoked = false
-  return {
-    capabilities: new Set(capabilities),
-    get revoked() {
-      return revoked
-    },
-    revoke() {
-      revoked = true
-    },
-  }
-}
-
 /** A reverse request of a plugin, after owner and shape were checked by the link (plugin-protocol §4.8). */
 export interface ReverseRequest {
   readonly method: string
   readonly params: unknown
   readonly owner: PluginOwner
   readonly signal: AbortSignal
+  /** Lets the next request begin before this one is answered. */
+  waits(): void
 }

@@ -1,7 +1,9 @@
 /**
  * Requests of a plugin to the host (plugin-protocol §4.4, §4.8 steps 1 and 2).
  *
- * I1 At most `LIMITS.plugins.reverseQueue` wait; one is served at a time, in order; the next one is refused at once.
+ * I1 At most `LIMITS.plugins.reverseQueue` wait; one is served at a time, in order; the next one is refused at once. A request that waits
+ *    for somebody outside (`ReverseRequest.waits`) was begun in its place, and lets the next ones be served meanwhile: how many may, its
+ *    broker decides.
  * I2 Every request with an id gets exactly one answer, unless the input of the plugin is closed.
  * I3 `retire` answers what waits and aborts what is served; its outcome is not sent.
  */
@@ -26,7 +28,7 @@ interface ReverseFrame {
 export interface ReverseRequests {
   receive(frame: ReverseFrame): void
   retire(): void
-  /** Requests that wait, the one being served included. */
+  /** Requests that wait, those being served included. */
   readonly size: number
 }
 
@@ -47,6 +49,9 @@ export function createReverseRequests(options: ReverseOptions): ReverseRequests 
   const { owner, reply, serve, audit } = options
   const queue: ReverseFrame[] = []
   const stop = new AbortController()
+  /** Begun, and not answered. */
+  const begun = new Set<ReverseFrame>()
+  /** Holds up those that come after it. */
   let serving: ReverseFrame | undefined
   const isRetired = (): boolean => stop.signal.aborted
 
@@ -54,13 +59,14 @@ export function createReverseRequests(options: ReverseOptions): ReverseRequests 
     audit(frame.method, 'denied')
     reply({ id: frame.id, error })
   }
-  const answer = async (frame: ReverseFrame): Promise<void> => {
+  /** Settles when the frame is answered. */
+  const answer = async (frame: ReverseFrame, waits: () => void): Promise<void> => {
     if (frame.owner === undefined || !isSameOwner(frame.owner, owner)) {
       options.onForeign()
       return deny(frame, WRONG_OWNER)
     }
     try {
-      const result = await serve({ method: frame.method, params: frame.params, owner, signal: stop.signal })
+      const result = await serve({ method: frame.method, params: frame.params, owner, signal: stop.signal, waits })
       if (isRetired()) return
       reply({ id: frame.id, result: result ?? null })
       audit(frame.method, 'allowed')
@@ -81,8 +87,17 @@ export function createReverseRequests(options: ReverseOptions): ReverseRequests 
     if (error.code === 'request.forbidden') options.onRefused(error.message)
     return error.message
   }
+  /** Resolves when the next one may be begun. */
+  const pass = (frame: ReverseFrame): Promise<void> =>
+    new Promise((resolve) => {
+      begun.add(frame)
+      void answer(frame, resolve).finally(() => {
+        begun.delete(frame)
+        resolve()
+      })
+    })
   const work = async (): Promise<void> => {
-    for (serving = queue.shift(); serving !== undefined; serving = queue.shift()) await answer(serving)
+    for (serving = queue.shift(); serving !== undefined; serving = queue.shift()) await pass(serving)
   }
 
   return {
@@ -96,12 +111,11 @@ export function createReverseRequests(options: ReverseOptions): ReverseRequests 
     },
     retire() {
       if (isRetired()) return
-      const open = serving === undefined ? [] : [serving]
       stop.abort(new SvcError('plugin.generation_closed', RETIRED))
-      for (const frame of [...open, ...queue.splice(0)]) deny(frame, RETIRED)
+      for (const frame of [...begun, ...queue.splice(0)]) deny(frame, RETIRED)
     },
     get size() {
-      return queue.length + (serving === undefined ? 0 : 1)
+      return queue.length + begun.size
     },
   }
 }

@@ -65,6 +65,7 @@ export async function planPackage(deps: PlanDeps, subject: PlanSubject, revision
     folder,
     env: pluginEnvironment(deps.effects, { pluginId: packageId, directory: root, serverUrl: deps.serverUrl() }),
     capabilities: new Set(granted),
+    declared: { network: target.network, settings: target.settings, secrets: target.secrets },
     eventNamespaces: target.eventNamespaces,
     ...(await commandOf(deps, packageId, target, root, { network: granted.includes('network'), entry })),
   }

@@ -8,8 +8,9 @@ import type { PluginOwner } from '../../../protocol/plugin/plugin-frame.js'
 import type { ProcessEnding } from '../../../machines/plugin/instance.machine.js'
 import type { ChildPipe, Effects, PipeOptions } from '../../../ports/effects.js'
 import { type BrokerHost, createBrokers } from '../brokers/brokers.js'
+import type { CountedLease, Leases } from '../brokers/leases.js'
 import { createServedSessions, type ServedSessions } from '../brokers/served-sessions.js'
-import { createLease, type InstanceProblem } from '../generation/instance.js'
+import type { InstanceProblem } from '../generation/instance.js'
 import { createLink, type Link } from '../link/link.js'
 import { createPluginLog } from './plugin-log.js'
 import type { ProcessSpec } from './process-spec.js'
@@ -21,6 +22,7 @@ export interface ProcessDeps {
   /** `createInstanceIds()`, one for the whole server. */
   readonly nextInstanceId: () => string
   readonly host: BrokerHost
+  readonly leases: Leases
   /** Hears every line the plugin writes to its log. */
   readonly onLine?: (generation: number, text: string) => void
 }
@@ -37,6 +39,10 @@ export interface Child {
   /** Lease revoked, link retired: streams failed, waiting requests answered, `shutdown`, input closed. */
   retire(): void
   kill(): void
+  /** Resolves when nothing of the process runs, and nothing that it opened is open. */
+  readonly gone: Promise<void>
+  /** What it has asked of brokers. */
+  readonly leases: readonly CountedLease[]
 }
 
 interface ChildOptions {
@@ -46,13 +52,13 @@ interface ChildOptions {
   onBroken(reason: string): void
 }
 
-export async function openChild({ effects, host, onLine }: ProcessDeps, spec: ProcessSpec, options: ChildOptions): Promise<Child> {
+export async function openChild({ effects, host, leases, onLine }: ProcessDeps, spec: ProcessSpec, options: ChildOptions): Promise<Child> {
   const { clock, log, processes } = effects
   const { pluginId, place, eventNamespaces } = spec
   const { owner, onProblem, onBroken } = options
   const config = spec.capabilities.has('config-read') ? await host.config(place) : null
   const served = createServedSessions(clock)
-  const lease = createLease(spec.capabilities)
+  const lease = leases.grant({ owner, place, declared: spec.declared ?? {}, served }, spec.capabilities)
   const brokers = createBrokers({ effects, host, owner, lease, place, eventNamespaces, config })
   const output = createPluginLog({
     clock,
@@ -98,7 +104,7 @@ export async function openChild({ effects, host, onLine }: ProcessDeps, spec: Pr
     watchdog.started()
     link.receive(chunk)
   }
-  const pipe = await open(processes, spec, {
+  const starting = open(processes, spec, {
     command: spec.program,
     args: spec.args,
     cwd: spec.directory,
@@ -106,6 +112,10 @@ export async function openChild({ effects, host, onLine }: ProcessDeps, spec: Pr
     inputBacklog: LIMITS.plugins.inputBacklog,
     onStdout: (chunk) => (opened === undefined ? void early.push(chunk) : read(chunk)),
     onStderr: (chunk) => output.receive(chunk),
+  })
+  const pipe = await starting.catch((error: unknown) => {
+    lease.revoke()
+    throw error
   })
   opened = pipe
   for (const chunk of early) read(chunk)
@@ -127,6 +137,10 @@ export async function openChild({ effects, host, onLine }: ProcessDeps, spec: Pr
     ended: end(),
     loaded: () => watchdog.loaded(),
     retire,
+    get leases() {
+      return lease.counters
+    },
+    gone: Promise.all([pipe.gone, lease.freed()]).then(() => undefined),
     kill() {
       watchdog.stop()
       retire()

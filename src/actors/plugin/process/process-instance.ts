@@ -101,12 +101,12 @@ function createProcess(deps: ProcessDeps, spec: ProcessSpec, subject: Subject): 
     async retire() {
       offer?.events.stop()
       child?.retire()
-      await child?.pipe.gone
+      await child?.gone
     },
     async kill() {
       kill()
       const opened = await opening?.catch(ignore)
-      await Promise.all([opened?.pipe.gone, opened?.ended])
+      await Promise.all([opened?.gone, opened?.ended])
     },
   }
   return {
@@ -174,13 +174,16 @@ function instanceOf(actor: ActorRefFrom<typeof instanceMachine>, { child, offer 
     quiesce: () => tell('drain.requested'),
     retire: () => tell('retire.requested'),
     kill: () => tell('kill.requested'),
-    gone: child.pipe.gone,
+    gone: child.gone,
     get droppedFrames() {
       return child.link.counters.dropped
     },
     get traffic() {
       const { framesIn, framesOut, bytesIn, bytesOut, streams } = child.link.counters
       return { framesIn, framesOut, bytesIn, bytesOut, streams }
+    },
+    get leases() {
+      return child.leases
     },
   }
 }

@@ -1,5 +1,5 @@
 /** What it takes to start one plugin process, and the environment it gets (plugin-protocol §4.1). */
-import type { HostCapability } from '../../../protocol/plugin/plugin.js'
+import type { HostCapability, PluginDeclared } from '../../../protocol/plugin/plugin.js'
 import { PROCESS_PROTOCOL } from '../../../protocol/plugin/plugin-frame.js'
 import type { Effects } from '../../../ports/effects.js'
 import type { InstancePlace } from '../generation/instance.js'
@@ -24,6 +24,8 @@ export interface ProcessSpec {
   readonly env: Readonly<Record<string, string>>
   /** What the lease grants. */
   readonly capabilities: ReadonlySet<HostCapability>
+  /** What the manifest says beside them. */
+  readonly declared?: PluginDeclared
   /** Namespaces the plugin may publish events in (manifest `agent.eventNamespaces`). */
   readonly eventNamespaces: readonly string[]
   readonly watch?: ProcessWatch

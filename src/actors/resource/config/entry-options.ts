@@ -4,6 +4,7 @@
  * I1 A value that cannot be read narrows: no trust, no network, a sandbox.
  */
 import { intersectCapabilities } from '../../../machines/plugin/capability.js'
+import { BROKERED } from '../../../protocol/plugin/broker-operations.js'
 import type { ConfigDiagnostic } from '../../../protocol/resource/config.js'
 import { callTimeoutOf, HostCapability, TrustRecord } from '../../../protocol/plugin/plugin.js'
 import { asDeclared } from '../../../protocol/text/leniency.js'
@@ -92,7 +93,7 @@ function isProvided(capability: HostCapability): boolean {
     trusted: undefined,
     scope: 'workspace',
     runtime: 'process',
-    brokered: new Set<never>(),
+    brokered: BROKERED,
   } as const
   return intersectCapabilities(question).granted.length > 0
 }

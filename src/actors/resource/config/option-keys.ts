@@ -13,6 +13,7 @@ const OPTIONS: readonly string[] = [
   'network',
   'sandbox',
   'capabilities',
+  'models',
   'revision',
   'digest',
   'trust',

@@ -1,0 +1,90 @@
+/**
+ * What calls of one lease leave open, and the calls that are under way.
+ *
+ * I1 Each is ended once: when it is closed, or with the lease.
+ * I2 What is opened once the lease is being freed is ended at once.
+ */
+import { SvcError } from '../../../protocol/errors.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import type { OpenTable } from './broker.js'
+
+export interface OpenTables {
+  table<Resource>(prefix: string, end: (resource: Resource) => Promise<void> | void): OpenTable<Resource>
+  /** Keeps a call in mind until it has settled. */
+  run<T>(call: () => Promise<T>): Promise<T>
+  /** Ends all that is open; resolves when that and every call has ended. Rejects when something could not be ended. */
+  endAll(): Promise<void>
+}
+
+interface OpenTablesOptions {
+  /** Aborted when nothing may be opened any more. */
+  readonly signal: AbortSignal
+  /** A number that was never answered before. */
+  nextNumber(): number
+  onOpened(): void
+  onClosed(): void
+}
+
+export function createOpenTables({ signal, nextNumber, onOpened, onClosed }: OpenTablesOptions): OpenTables {
+  /** How each thing that is open is ended. */
+  const open = new Map<string, () => Promise<void> | void>()
+  const calls = new Set<Promise<unknown>>()
+
+  async function close(opaqueId: string): Promise<boolean> {
+    const end = open.get(opaqueId)
+    if (end === undefined) return false
+    open.delete(opaqueId)
+    try {
+      await end()
+    } finally {
+      onClosed()
+    }
+    return true
+  }
+
+  return {
+    table<Resource>(prefix: string, end: (resource: Resource) => Promise<void> | void): OpenTable<Resource> {
+      const resources = new Map<string, Resource>()
+      return {
+        add(resource) {
+          if (signal.aborted || open.size >= LIMITS.brokers.open) {
+            void Promise.resolve(end(resource)).catch(() => undefined) // I2
+            throw signal.aborted ? retired() : new SvcError('quota.exceeded', `at most ${LIMITS.brokers.open} may be open at the same time`)
+          }
+          const opaqueId = `${prefix}_${nextNumber()}`
+          resources.set(opaqueId, resource)
+          open.set(opaqueId, () => {
+            resources.delete(opaqueId)
+            return end(resource)
+          })
+          onOpened()
+          return opaqueId
+        },
+        get(opaqueId) {
+          const resource = resources.get(opaqueId)
+          if (resource === undefined) throw new SvcError('resource.not_found', `nothing of the id "${opaqueId}" is open`)
+          return resource
+        },
+        close: async (opaqueId) => resources.has(opaqueId) && close(opaqueId),
+      }
+    },
+    async run(call) {
+      const running = call()
+      calls.add(running)
+      try {
+        return await running
+      } finally {
+        calls.delete(running)
+      }
+    },
+    async endAll() {
+      const [ended] = await Promise.all([Promise.allSettled([...open.keys()].map(close)), Promise.allSettled(calls)])
+      const failure = ended.find(({ status }) => status === 'rejected')
+      if (failure?.status === 'rejected') throw failure.reason
+    },
+  }
+}
+
+export function retired(): SvcError {
+  return new SvcError('plugin.generation_closed', 'plugin instance is retired')
+}

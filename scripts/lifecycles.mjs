@@ -58,6 +58,9 @@ const REASONS = {
     'told by the runtime machine that it stops; it is read by those who wait for that',
   'src/actors/provider/sign-in/sign-in.actor.ts AbortController leaving': EFFECT,
   'src/actors/workspace/clone.actor.ts AbortController left': EFFECT,
+  'src/actors/plugin/brokers/openings.ts AbortController halting': EFFECT,
+  'src/actors/plugin/brokers/openings.ts AbortController enough': CALL,
+  'src/actors/plugin/brokers/provider-access.broker.ts AbortController long': EFFECT,
   'src/actors/plugin/brokers/capability-lease.ts AbortController stop': EFFECT,
   'src/actors/plugin/process/external-routes.ts AbortController opening': CALL,
   'src/actors/plugin/link/reverse-requests.ts AbortController stop':

@@ -1,6 +1,5 @@
 /** What brokers ask of sessions, models and rules in the name of a plugin; each is given by `src/actors/host`. */
-import type { Deciding } from '../machines/permission/deciding-rule.js'
-import type { PermissionAction } from '../protocol/interaction/interaction.js'
+import type { PermissionAction, PermissionRule } from '../protocol/interaction/interaction.js'
 import type { TokenUsage } from '../protocol/message/token-usage.js'
 import type { SessionUsage } from '../protocol/session/session.js'
 import type { ModelMessage } from './provider-adapter.js'
@@ -36,6 +35,13 @@ export interface TaskDoor {
     task: DelegatedTask,
     how: { readonly signal: AbortSignal; onBegun(sessionId: string): void },
   ): Promise<TaskOutcome>
+}
+
+/** What is decided of a target, by whom, and by which rule if it is one. */
+export interface Deciding {
+  readonly decision: PermissionAction
+  readonly by: 'rule' | 'project-rule' | 'workflow-rule' | 'delegator' | 'answer' | 'bypass' | 'default'
+  readonly rule: PermissionRule | null
 }
 
 /** What rules say of targets, and asking a person. */

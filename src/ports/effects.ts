@@ -2,7 +2,7 @@
  * The outside world as svc sees it. `node-effects.ts` is the one real implementation; tests pass fakes.
  * Nothing else in the program reads a clock, randomness, the environment, files, processes or the network.
  */
-import type { LeftProcess, LocalPeer, Placeholder } from './process-facts.js'
+import type { GroupSignal, LeftProcess, LocalPeer, Placeholder } from './process-facts.js'
 import type { Ids } from '../protocol/ids.js'
 
 export interface Clock {
@@ -172,8 +172,6 @@ export interface ProcessResult {
   readonly durationMs: number
 }
 
-export type GroupSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGQUIT' | 'SIGUSR1' | 'SIGUSR2' | 'SIGKILL'
-
 /** A long-lived child that talks over its standard streams: a plugin, a language server. */
 export interface PipeOptions {
   readonly command: string
@@ -203,10 +201,9 @@ export interface ChildPipe {
   readonly ended: Promise<{ readonly exitCode: number | null; readonly signal: string | null }>
   /** The whole group is gone, and what left it. Never rejects. */
   readonly gone: Promise<void>
-  /** To the whole group; false when it is gone. */
-  signal(name: GroupSignal): boolean
-  /** SIGKILL to the whole group, now. */
+  /** SIGKILL to the whole group, now; `signal` sends it another, and answers false when it is gone. */
   kill(): void
+  signal(name: GroupSignal): boolean
   /** Resident bytes of the child and of what it started, as far as it can be followed; undefined when unknown. */
   residentBytes(): number | undefined
 }

@@ -6,6 +6,8 @@ import type { HostCapability } from '../../../src/protocol/plugin/plugin.js'
 import type { PermissionAction } from '../../../src/protocol/interaction/interaction.js'
 import type { ToolContext } from '../../../src/ports/plugin.js'
 import type { FakeEffects } from '../../fakes/effects.js'
+import { openStore } from '../../../src/store/open.js'
+import type { Store } from '../../../src/store/store.js'
 import { OWNER } from './played-link.js'
 
 export interface Leased {
@@ -74,4 +76,16 @@ export function serve(served: ServedSessions, tool: ToolContext): () => void {
   let end: () => void = () => undefined
   void served.during({ sessionId: tool.sessionId, tool }, () => new Promise<void>((resolve) => (end = resolve)))
   return end
+}
+
+/** A store with sessions of the workspace, or of another place: `['ses_1', { id: 'ses_2', directory: '/other', parentId: 'ses_1' }]`. */
+export function storeWith(effects: FakeEffects, sessions: readonly (string | { readonly id: string; readonly directory?: string; readonly parentId?: string })[]): Store {
+  const store = openStore({ directory: ':memory:', now: () => effects.clock.now() })
+  store.transact('process', () => {
+    for (const given of sessions) {
+      const { id, directory = effects.paths.cwd, ...rest } = typeof given === 'string' ? { id: given } : given
+      store.sessions.insert({ id, slug: id, projectId: 'p', directory, title: `title of ${id}`, version: '1', time: { created: 1, updated: 1 }, ...rest })
+    }
+  })
+  return store
 }

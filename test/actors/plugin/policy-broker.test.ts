@@ -1,20 +1,17 @@
 // Holds threat-model G1, G4.
 import { describe, expect, test } from 'vitest'
 import { policyBroker } from '../../../src/actors/plugin/brokers/policy-invoke.broker.js'
-import type { Deciding } from '../../../src/machines/permission/deciding-rule.js'
+import type { Deciding } from '../../../src/ports/broker-doors.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import type { PolicyDoor } from '../../../src/ports/broker-doors.js'
-import { openStore } from '../../../src/store/open.js'
 import { createFakeEffects } from '../../fakes/effects.js'
-import { callOf, leaseOf, serve } from './fake-lease.js'
+import { callOf, leaseOf, serve, storeWith } from './fake-lease.js'
 
 type Answer = Awaited<ReturnType<PolicyDoor['ask']>>
 
 function setUp(explained: (pattern: string) => Deciding = () => ({ decision: 'ask', by: 'default', rule: null })) {
   const effects = createFakeEffects()
-  const store = openStore({ directory: ':memory:', now: () => effects.clock.now() })
-  const time = { created: 1, updated: 1 }
-  store.sessions.insert({ id: 'ses_1', slug: 's', projectId: 'p', directory: effects.paths.cwd, title: 't', version: '1', time })
+  const store = storeWith(effects, ['ses_1'])
   const asked: { question: unknown; signal: AbortSignal; answer(answer: Answer): void }[] = []
   const broker = policyBroker({
     effects,

@@ -7,8 +7,7 @@ import type { PlayedChild } from '../../../src/published/testing/world/child.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import type { PermissionAction } from '../../../src/protocol/interaction/interaction.js'
 import { createFakeEffects } from '../../fakes/effects.js'
-import { openStore } from '../../../src/store/open.js'
-import { callOf, leaseOf, serve } from './fake-lease.js'
+import { callOf, leaseOf, serve, storeWith } from './fake-lease.js'
 
 interface Options {
   readonly sandbox?: Partial<ProcessBrokerDeps['sandbox']>
@@ -21,9 +20,7 @@ function setUp({ sandbox, standing = 'allow', find = async (name) => (name === '
   const children: PlayedChild[] = []
   effects.processes.pipe(() => (child) => void children.push(child))
   const asked: unknown[] = []
-  const store = openStore({ directory: ':memory:', now: () => effects.clock.now() })
-  const time = { created: 1, updated: 1 }
-  store.sessions.insert({ id: 'ses_1', slug: 's', projectId: 'p', directory: effects.paths.cwd, title: 't', version: '1', time })
+  const store = storeWith(effects, ['ses_1'])
   const broker = processBroker({
     effects,
     store,
@@ -189,7 +186,7 @@ describe('what is started', () => {
     expect(lease).toBeDefined()
     const broker = processBroker({
       effects,
-      store: openStore({ directory: ':memory:', now: () => 1 }),
+      store: storeWith(effects, []),
       sandbox: { isOn: async () => false, whyMissing: async () => undefined, wrap: async () => ({ unavailable: '' }) },
       rules: { decisions: async () => [] },
       find: async (name) => name,

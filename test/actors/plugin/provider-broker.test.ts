@@ -3,9 +3,8 @@ import { providerBroker } from '../../../src/actors/plugin/brokers/provider-acce
 import { LIMITS } from '../../../src/protocol/limits.js'
 import type { TokenUsage } from '../../../src/protocol/message/token-usage.js'
 import type { BrokerModel, BrokerPlace, PluginModelDoor } from '../../../src/ports/broker-doors.js'
-import { openStore } from '../../../src/store/open.js'
 import { createFakeEffects } from '../../fakes/effects.js'
-import { callOf, leaseOf, serve } from './fake-lease.js'
+import { callOf, leaseOf, serve, storeWith } from './fake-lease.js'
 
 const USAGE: TokenUsage = { input: 10, output: 5, reasoning: 1, cache: { read: 4, write: 0 } }
 
@@ -19,9 +18,7 @@ interface Asked {
 
 function setUp(budget = { tokens: 1000, cost: 1 }) {
   const effects = createFakeEffects()
-  const store = openStore({ directory: ':memory:', now: () => effects.clock.now() })
-  const time = { created: 1, updated: 1 }
-  store.sessions.insert({ id: 'ses_1', slug: 's', projectId: 'p', directory: effects.paths.cwd, title: 't', version: '1', time })
+  const store = storeWith(effects, ['ses_1'])
   const asked: Asked[] = []
   const spent: Parameters<PluginModelDoor['spend']>[0][] = []
   const places: BrokerPlace[] = []

@@ -5,9 +5,8 @@ import { SvcError } from '../../../src/protocol/errors.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import type { DelegatedTask, TaskOutcome } from '../../../src/ports/broker-doors.js'
 import type { ToolContext } from '../../../src/ports/plugin.js'
-import { openStore } from '../../../src/store/open.js'
 import { createFakeEffects } from '../../fakes/effects.js'
-import { callOf, leaseOf, serve } from './fake-lease.js'
+import { callOf, leaseOf, serve, storeWith } from './fake-lease.js'
 
 interface Running {
   readonly call: ToolContext
@@ -20,9 +19,7 @@ interface Running {
 
 function setUp() {
   const effects = createFakeEffects()
-  const store = openStore({ directory: ':memory:', now: () => effects.clock.now() })
-  const time = { created: 1, updated: 1 }
-  store.sessions.insert({ id: 'ses_1', slug: 's', projectId: 'p', directory: effects.paths.cwd, title: 't', version: '1', time })
+  const store = storeWith(effects, ['ses_1'])
   const running: Running[] = []
   const broker = taskBroker({
     effects,

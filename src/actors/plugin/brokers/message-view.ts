@@ -23,6 +23,8 @@ const AUTHORIZATION = /\b(Bearer|Basic|Token)\s+[\w.~+/=-]{12,}/gi
 const ASSIGNED =
   /(^|[\s"'])([A-Za-z_][A-Za-z0-9_]{2,60})(["']?\s*[=:]\s*)("[^"\n]{3,400}"|'[^'\n]{3,400}'|(?!Bearer\b|Basic\b|Token\b)[^\s"',;]{6,})/g
 const KEY_BLOCK = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g
+/** What stands before the bytes in the address of a file that is whole in it. */
+const DATA_HEAD = /^data:[^,]{0,200},?/
 const HIDDEN = '[redacted]'
 /** Shorter values are words that stand in many texts. */
 const SHORTEST = 8
@@ -47,7 +49,8 @@ export function redactor(env: Readonly<Record<string, string | undefined>>): Red
 export function messageView({ info, parts }: Message, { redact, most }: { readonly redact: Redact; readonly most: number }): MessageView {
   let isCut = false
   const textOf = (text: string): string => {
-    if (text.startsWith('data:')) return `${text.slice(0, Math.max(5, text.indexOf(',') + 1)).slice(0, 200)}…`
+    const [head] = DATA_HEAD.exec(text) ?? []
+    if (head !== undefined) return `${head}…`
     const shown = redact(text)
     isCut ||= shown.length > most
     return cut(shown, most)

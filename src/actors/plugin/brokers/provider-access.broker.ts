@@ -97,7 +97,8 @@ export function providerBroker(deps: ProviderBrokerDeps): Broker {
           const opening = openings.find(opaqueId)
           const text = about.unread
           about.unread = ''
-          if (!opening.isOver) return { text, end: null }
+          const { isOver } = opening
+          if (!isOver) return { text, end: null }
           await openings.close(opaqueId)
           return { text, end: endOf(opening) }
         },

@@ -39,7 +39,8 @@ describe('a plugin of a workspace', () => {
     const own = holder()
     await own.served.during({ sessionId: 'one' }, () =>
       own.served.during({ sessionId: 'two' }, async () => {
-        expect(() => meantSession(sessions, own, undefined)).toThrow('several')
+        expect(meantSession(sessions, own, undefined)).toBeUndefined()
+        expect(() => mustMeanSession(sessions, own, undefined)).toThrow('several')
         expect(meantSession(sessions, own, 'two')?.id).toBe('two')
       }),
     )

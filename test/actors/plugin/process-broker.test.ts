@@ -20,7 +20,7 @@ function setUp({ sandbox, standing = 'allow', find = async (name) => (name === '
   const children: PlayedChild[] = []
   effects.processes.pipe(() => (child) => void children.push(child))
   const asked: unknown[] = []
-  const store = storeWith(effects, ['ses_1'])
+  const store = storeWith(effects, ['ses_1', 'ses_2'])
   const broker = processBroker({
     effects,
     store,
@@ -226,6 +226,14 @@ describe('a rule that denies the line', () => {
     serve(lease.served, callOf(effects, { otherwise: 'ask' }))
     await spawn()
     expect(asked).toEqual([])
+  })
+
+  test('to one of several agents holds while it is not said which of them asks', async () => {
+    const { effects, lease, spawn } = setUp()
+    serve(lease.served, callOf(effects, { denied: ["echo 'a b'"] }))
+    serve(lease.served, callOf(effects, { sessionId: 'ses_2' }))
+    await expect(spawn()).rejects.toThrow('denies')
+    await spawn({ sessionId: 'ses_2' })
   })
 
   test('to the default agent holds where no session is served', async () => {

@@ -54,7 +54,11 @@ async function ask(asks: readonly Ask[], session: object = {}): Promise<{ readon
 }
 
 const isRunning = (pid: number) => processes().some((each) => each.pid === pid)
-const pidOf = (answer: { output: { text: string }[] }) => Number(/\d+/.exec(answer.output[0]?.text ?? '')?.[0])
+const pidOf = (answer: { output?: { text: string }[] }) => {
+  const [, pid] = /(\d+)/.exec(answer.output?.[0]?.text ?? '') ?? []
+  if (pid === undefined) throw new Error(`no process id in ${JSON.stringify(answer)}`)
+  return Number(pid)
+}
 
 describe('a program', () => {
   test('is run, heard, told and ended', async () => {
@@ -236,9 +240,9 @@ describe('the rules', () => {
     const event = await stream.waitFor(({ type, data }) => type === 'permission.asked' && JSON.stringify(data).includes('deploy to production'))
     const request = event.data as { id: string; title: string; metadata: object }
     expect([request.title, request.metadata]).toEqual(['Plugin test.host asks: deploy to production', { plugin: ID }])
-    await server.call('POST', `/v2/permissions/${request.id}/reply`, { reply: 'once' })
-    await stream.idle(id)
     stream.close()
+    await server.call('POST', `/v2/permissions/${request.id}/reply`, { reply: 'once' })
+    await server.call('POST', `/v2/sessions/${id}/wait`)
     expect(answersIn(await server.messages(id))).toMatchObject([{ outcome: 'waiting' }, { outcome: 'granted', message: null }])
   })
 })

@@ -51,12 +51,10 @@ listen((frame) => {
 })
 `
 
-const LUA = `local function filled(value, known)
-  if value == "$.opaqueId" then return known end
-  if type(value) ~= "table" then return value end
-  local copy = setmetatable({}, getmetatable(value))
-  for key, each in pairs(value) do copy[key] = filled(each, known) end
-  return copy
+const LUA = `local function fill(value, known)
+  for key, each in pairs(value) do
+    if each == "$.opaqueId" then value[key] = known elseif type(each) == "table" then fill(each, known) end
+  end
 end
 return {
   tools = { {
@@ -65,10 +63,10 @@ return {
     execute = function(call)
       local answers, known = {}, nil
       for _, ask in ipairs(call.input.asks) do
-        local params = filled(ask, known)
-        local name = params.method:gsub("%.", "_")
-        params.method = nil
-        local ok, result = pcall(svc.host[name], params)
+        fill(ask, known)
+        local name = ask.method:gsub("%.", "_")
+        ask.method = nil
+        local ok, result = pcall(svc.host[name], ask)
         if ok then
           local output = result.output
           if type(output) == "table" and output.opaqueId then known = output.opaqueId end

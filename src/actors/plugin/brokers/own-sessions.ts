@@ -21,18 +21,17 @@ const DEEPEST = 16
 
 type Sessions = Pick<Store['sessions'], 'get' | 'parentOf'>
 
-/** The session that is meant, or undefined where none is named and none is served. Throws for one that is not its own, and for several. */
+/** The session that is meant; undefined where none is named, and not exactly one is served. Throws for one that is not its own. */
 export function meantSession(sessions: Sessions, holder: SessionHolder, wanted: string | undefined): Session | undefined {
   if (wanted !== undefined) return ownSession(sessions, holder, wanted)
   const [first, ...others] = rootsOf(holder)
-  if (others.length > 0) throw new SvcError('request.unprocessable', `${NO_SESSION} ("sessionId")`)
-  return first === undefined ? undefined : ownSession(sessions, holder, first)
+  return first === undefined || others.length > 0 ? undefined : ownSession(sessions, holder, first)
 }
 
 /** As `meantSession`; throws where there is none. */
 export function mustMeanSession(sessions: Sessions, holder: SessionHolder, wanted: string | undefined): Session {
   const session = meantSession(sessions, holder, wanted)
-  if (session === undefined) throw new SvcError('request.unprocessable', NO_SESSION)
+  if (session === undefined) throw new SvcError('request.unprocessable', `${NO_SESSION} ("sessionId")`)
   return session
 }
 

@@ -131,7 +131,8 @@ async function lineOf(deps: ProcessBrokerDeps, lease: BrokerLease, input: Spawn)
   const env = { ...effects.childEnv, ...variablesOf(input.env) }
   const [name = '', ...args] = input.command
   const program = await programOf(deps, name, workspace)
-  await refuseDenied(deps, lease, { workspace, sessionId: session?.id, words: input.command, program })
+  const asking = session === undefined ? lease.served.current() : [session.id]
+  await refuseDenied(deps, lease, { workspace, asking, words: input.command, program })
   if (!(await sandbox.isOn(workspace))) return { program, sandboxed: false, start: { command: program, args, cwd, env } }
   const why = await sandbox.whyMissing()
   if (why !== undefined) throw refused(`the sandbox is switched on (permission.sandbox) and cannot be had: ${why}`) // I3
@@ -185,18 +186,21 @@ function variablesOf(env: Spawn['env']): Readonly<Record<string, string>> {
 
 interface Asked {
   readonly workspace: string
-  readonly sessionId: string | undefined
+  /** Sessions in which it may be asked: which of several is not known where none is named. */
+  readonly asking: readonly string[]
   readonly words: readonly string[]
   readonly program: string
 }
 
 /** I4 */
-async function refuseDenied(deps: ProcessBrokerDeps, lease: BrokerLease, { workspace, sessionId, words, program }: Asked): Promise<void> {
+async function refuseDenied(deps: ProcessBrokerDeps, lease: BrokerLease, { workspace, asking, words, program }: Asked): Promise<void> {
   const names = lineNames(words, program)
-  const tool = sessionId === undefined ? undefined : lease.served.toolCall(sessionId)
-  const of = { directory: workspace, ...(sessionId !== undefined && { sessionId }) }
-  const decisions = tool === undefined ? await deps.rules.decisions(of, 'bash', names) : tool.decisions('bash', names)
-  if (isDenied(decisions)) throw new SvcError('request.forbidden', `a permission rule of the agent denies "${lineText(words).slice(0, 400)}"`)
+  const ofSession = (sessionId: string) =>
+    lease.served.toolCall(sessionId)?.decisions('bash', names) ?? deps.rules.decisions({ directory: workspace, sessionId }, 'bash', names)
+  const decisions = await Promise.all(
+    asking.length === 0 ? [deps.rules.decisions({ directory: workspace }, 'bash', names)] : asking.map(async (id) => ofSession(id)),
+  )
+  if (isDenied(decisions.flat())) throw new SvcError('request.forbidden', `a permission rule of the agent denies "${lineText(words).slice(0, 400)}"`)
 }
 
 /** Resolves once it runs; rejects when it cannot be started. */

@@ -58,7 +58,7 @@ export function taskBroker(deps: TaskBrokerDeps): Broker {
   })
 }
 
-const NO_CALL = 'the plugin is in no tool call of a session: what a task may do is what the run may that called the plugin'
+const NO_CALL = 'the plugin is in no tool call of a session, or of several and "sessionId" does not say which: what a task may do is what the run may that called the plugin'
 
 interface NewTask {
   readonly call: ToolContext

@@ -46,7 +46,7 @@ export const policyOperations = {
     output: z.strictObject({ opaqueId, ...answer }),
     waits: true,
     refusals: [
-      'the plugin is in no tool call of a session: a question belongs to a call and ends with it',
+      'the plugin is in no tool call of a session, or of several and `sessionId` does not say which: a question belongs to a call and ends with it',
       'as many questions as may wait at a time are waiting',
       FOREIGN_SESSION,
     ],

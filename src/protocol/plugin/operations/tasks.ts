@@ -33,7 +33,7 @@ export const taskOperations = {
     output: z.strictObject(task),
     waits: true,
     refusals: [
-      'the plugin is in no tool call of a session: what a task may do is what the run may that called the plugin',
+      'the plugin is in no tool call of a session, or of several and `sessionId` does not say which: what a task may do is what the run may that called the plugin',
       'a rule of the run denies the agent to the tool "task"',
       'there is no such agent, or it takes no tasks',
       'the session, or its family, has as many tasks as it may have, or as many levels of them',

@@ -30,11 +30,7 @@ export interface TaskDoor {
    * Resolves once it has ended; `onBegun` is told its session. Stopped when `signal` or that of the call aborts. Rejects with `request.forbidden`
    * where a rule of the run denies it, and with `request.unprocessable` where it cannot be begun.
    */
-  run(
-    call: ToolContext,
-    task: DelegatedTask,
-    how: { readonly signal: AbortSignal; onBegun(sessionId: string): void },
-  ): Promise<TaskOutcome>
+  run(call: ToolContext, task: DelegatedTask, how: { readonly signal: AbortSignal; onBegun(sessionId: string): void }): Promise<TaskOutcome>
 }
 
 /** What is decided of a target, by whom, and by which rule if it is one. */
@@ -96,7 +92,13 @@ export interface PluginModelDoor {
   /** What it has used on a day, `YYYY-MM-DD`. */
   used(pluginId: string, day: string): ModelBudget
   /** Adds to it, and to what the session has cost. */
-  spend(use: { readonly pluginId: string; readonly day: string; readonly sessionId?: string | undefined; readonly usage: TokenUsage; readonly cost: number }): void
+  spend(use: {
+    readonly pluginId: string
+    readonly day: string
+    readonly sessionId?: string | undefined
+    readonly usage: TokenUsage
+    readonly cost: number
+  }): void
 }
 
 export interface ModelBudget {

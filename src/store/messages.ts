@@ -7,6 +7,7 @@
  */
 import { SvcError } from '../protocol/errors.js'
 import type { Message, MessageInfo, Part } from '../protocol/message/message.js'
+import type { SessionUsage } from '../protocol/session/session.js'
 import type { Connection } from './disk/connection.js'
 import type { Contents } from './contents.js'
 import { createMessageSlices } from './message-slices.js'
@@ -124,10 +125,7 @@ export function createMessageTable(connection: Connection, contents: Contents): 
     get: (messageId) => wholeIn<Message>(message.get(messageId)),
     recall: (messageId) => wholeIn<Message>(recalled.get(messageId)),
     getPart: (partId) => wholeIn<Part>(part.get(partId)),
-    usage(sessionIds) {
-      const { cost = 0, input = 0, output = 0, reasoning = 0, cacheRead = 0, cacheWrite = 0 } = usage.get({ ids: JSON.stringify(sessionIds) }) ?? {}
-      return { cost, tokens: { input, output, reasoning, cache: { read: cacheRead, write: cacheWrite } } }
-    },
+    usage: (sessionIds) => usageOf(usage.get({ ids: JSON.stringify(sessionIds) })),
     all: (sessionId) => wholeOf(rows({ sessionId, order: 'asc' })),
     page(query) {
       const found = rows(query)
@@ -138,6 +136,10 @@ export function createMessageTable(connection: Connection, contents: Contents): 
     ...createMessageSlices(connection, contents),
     ...createUndoneRows(connection, contents),
   }
+}
+
+function usageOf({ cost = 0, input = 0, output = 0, reasoning = 0, cacheRead = 0, cacheWrite = 0 }: Partial<UsageRow> = {}): SessionUsage {
+  return { cost, tokens: { input, output, reasoning, cache: { read: cacheRead, write: cacheWrite } } }
 }
 
 function isOpen(info: MessageInfo): 0 | 1 {

@@ -38,7 +38,8 @@ export function createTaskDoor(core: Core): TaskDoor {
 
 async function delegate({ plugins }: Core, context: ToolContext, { agent, description, prompt }: DelegatedTask): Promise<void> {
   const tool = plugins.current(context.directory, context.sessionId).tool(TOOL)
-  if (tool?.pluginId !== OWNER) throw new SvcError('request.unprocessable', 'nothing can be delegated here: the plugin "dev.svc.subagents" is switched off')
+  if (tool?.pluginId !== OWNER)
+    throw new SvcError('request.unprocessable', 'nothing can be delegated here: the plugin "dev.svc.subagents" is switched off')
   const input = tool.contribution.input.parse({ description, prompt, subagent_type: agent, background: false })
   const needs = await tool.contribution.needs(input, context)
   for (const { permission, patterns } of needs)

@@ -26,7 +26,10 @@ interface PluginWiring {
 
 export type PluginParts = ReturnType<typeof wirePlugins>
 
-export function wirePlugins({ effects, store, version, programs, serverUrl, inspect }: PluginWiring, { journal, actors, live }: EventParts) {
+export function wirePlugins(
+  { effects, store, version, programs, serverUrl, inspect }: PluginWiring,
+  { journal, actors, live }: EventParts,
+) {
   const protectedFiles = createProtectedFiles({
     configDirectory: effects.paths.config,
     stateDirectory: effects.paths.state,

@@ -25,7 +25,10 @@ export interface Leased {
 export function leaseOf(
   effects: FakeEffects,
   [capability, broker]: readonly [HostCapability, Broker],
-  { place = { scope: 'workspace', workspace: effects.paths.cwd }, more = [] }: { place?: InstancePlace; more?: readonly HostCapability[] } = {},
+  {
+    place = { scope: 'workspace', workspace: effects.paths.cwd },
+    more = [],
+  }: { place?: InstancePlace; more?: readonly HostCapability[] } = {},
 ): Leased {
   const leases = createLeases({ effects, brokers: new Map([[capability, broker]]) })
   const served = createServedSessions(effects.clock)
@@ -79,12 +82,24 @@ export function serve(served: ServedSessions, tool: ToolContext): () => void {
 }
 
 /** A store with sessions of the workspace, or of another place: `['ses_1', { id: 'ses_2', directory: '/other', parentId: 'ses_1' }]`. */
-export function storeWith(effects: FakeEffects, sessions: readonly (string | { readonly id: string; readonly directory?: string; readonly parentId?: string })[]): Store {
+export function storeWith(
+  effects: FakeEffects,
+  sessions: readonly (string | { readonly id: string; readonly directory?: string; readonly parentId?: string })[],
+): Store {
   const store = openStore({ directory: ':memory:', now: () => effects.clock.now() })
   store.transact('process', () => {
     for (const given of sessions) {
       const { id, directory = effects.paths.cwd, ...rest } = typeof given === 'string' ? { id: given } : given
-      store.sessions.insert({ id, slug: id, projectId: 'p', directory, title: `title of ${id}`, version: '1', time: { created: 1, updated: 1 }, ...rest })
+      store.sessions.insert({
+        id,
+        slug: id,
+        projectId: 'p',
+        directory,
+        title: `title of ${id}`,
+        version: '1',
+        time: { created: 1, updated: 1 },
+        ...rest,
+      })
     }
   })
   return store

@@ -10,7 +10,10 @@ describe('the budget of a package', () => {
     [null, { tokens: tokensPerDay, cost: costPerDay }],
     [{}, { tokens: tokensPerDay, cost: costPerDay }],
     [{ tokensPerDay: 5 }, { tokens: 5, cost: costPerDay }],
-    [{ costPerDay: 0.5, tokensPerDay: 0 }, { tokens: 0, cost: 0.5 }],
+    [
+      { costPerDay: 0.5, tokensPerDay: 0 },
+      { tokens: 0, cost: 0.5 },
+    ],
     [{ costPerDay: 'much' }, { tokens: tokensPerDay, cost: 0 }],
     [{ costPerDay: -1 }, { tokens: tokensPerDay, cost: 0 }],
     ['much', { tokens: 0, cost: 0 }],

@@ -109,7 +109,10 @@ describe('a question', () => {
     const ask = async () => ((await lease.call('ask', QUESTION)) as { opaqueId: string }).opaqueId
     const late = await ask()
     effects.clock.advance(LIMITS.pluginAsks.time)
-    expect(await lease.call('answer', { opaqueId: late, waitMs: 1000 })).toEqual({ outcome: 'expired', message: 'Nobody answered in time.' })
+    expect(await lease.call('answer', { opaqueId: late, waitMs: 1000 })).toEqual({
+      outcome: 'expired',
+      message: 'Nobody answered in time.',
+    })
     expect(await lease.call('withdraw', { opaqueId: await ask() })).toEqual({ withdrawn: true })
     const aborted = await ask()
     await ask()

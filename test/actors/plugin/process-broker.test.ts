@@ -55,7 +55,12 @@ describe('a program', () => {
     const answer = await lease.call('spawn', { command: ['echo', 'a b'], cwd: 'sub', env: { MODE: 'x' } })
     expect(answer).toEqual({ opaqueId: expect.stringMatching(/^prg_\d+$/) as string, program: '/usr/bin/env', sandboxed: false })
     const { options, inputClosed } = children[0] as PlayedChild
-    expect([options.command, options.args, options.cwd, inputClosed]).toEqual(['/usr/bin/env', ['a b'], join(effects.paths.cwd, 'sub'), true])
+    expect([options.command, options.args, options.cwd, inputClosed]).toEqual([
+      '/usr/bin/env',
+      ['a b'],
+      join(effects.paths.cwd, 'sub'),
+      true,
+    ])
     expect(options.env).toEqual({ ...effects.childEnv, MODE: 'x' })
   })
 
@@ -123,7 +128,12 @@ describe('a program', () => {
     const { effects, lease, spawn, children } = setUp()
     const [late, cancelled, revoked] = [await spawn({ timeoutMs: 1000 }), await spawn(), await spawn()]
     effects.clock.advance(1000)
-    expect(await lease.call('wait', { opaqueId: late, waitMs: 1000 })).toEqual({ ended: true, exitCode: null, signal: 'SIGTERM', stopped: 'time' })
+    expect(await lease.call('wait', { opaqueId: late, waitMs: 1000 })).toEqual({
+      ended: true,
+      exitCode: null,
+      signal: 'SIGTERM',
+      stopped: 'time',
+    })
     await lease.cancel(cancelled)
     expect(children.map(({ ended }) => ended)).toEqual([true, true, false])
     expect(await lease.call('wait', { opaqueId: revoked })).toEqual(GOING)

@@ -17,7 +17,15 @@ import { leaseOf, storeWith } from './fake-lease.js'
 const SESSIONS = ['ses_1', { id: 'ses_task', parentId: 'ses_1' }, 'ses_2', { id: 'ses_other', directory: '/other' }] as const
 
 function say(store: Store, sessionId: string, role: 'user' | 'assistant', id: string, text: string, more: Partial<UserInfo> = {}): void {
-  const user: UserInfo = { role: 'user', id, sessionId, time: { created: 5 }, agent: 'build', model: { providerId: 'svc', modelId: 'offline' }, ...more }
+  const user: UserInfo = {
+    role: 'user',
+    id,
+    sessionId,
+    time: { created: 5 },
+    agent: 'build',
+    model: { providerId: 'svc', modelId: 'offline' },
+    ...more,
+  }
   const assistant: AssistantInfo = {
     role: 'assistant',
     id,
@@ -79,7 +87,8 @@ describe('messages', () => {
     lease.served.heard('ses_other')
     for (const sessionId of ['ses_2', 'ses_other', 'ses_unknown'])
       await expect(lease.call('list', { sessionId })).rejects.toThrow('none of its own')
-    for (const messageId of ['msg_6', 'msg_7', 'msg_unknown']) await expect(lease.call('get', { messageId })).rejects.toThrow('none of its own')
+    for (const messageId of ['msg_6', 'msg_7', 'msg_unknown'])
+      await expect(lease.call('get', { messageId })).rejects.toThrow('none of its own')
     await expect(lease.call('list', { sessionId: 'ses_1', cursor: 'msg_6' })).rejects.toThrow('the cursor')
   })
 
@@ -96,7 +105,9 @@ describe('messages', () => {
     for (let count = 0; count < 8; count++) say(store, 'ses_2', 'user', `msg_long_${count}`, '"\u{1}'.repeat(textBytes))
     const seen: string[] = []
     for (let cursor: string | null | undefined; cursor !== null; ) {
-      const answer = (await lease.call('list', { order: 'oldest-first', ...(cursor !== undefined && { cursor }) })) as { cursor: string | null }
+      const answer = (await lease.call('list', { order: 'oldest-first', ...(cursor !== undefined && { cursor }) })) as {
+        cursor: string | null
+      }
       expect(Buffer.byteLength(JSON.stringify(answer))).toBeLessThan(LIMITS.plugins.brokerOutput)
       seen.push(...idsOf(answer))
       cursor = answer.cursor

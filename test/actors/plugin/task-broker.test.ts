@@ -86,7 +86,10 @@ describe('a task', () => {
     const [late, cancelled] = [await spawn({ timeoutMs: 1000 }), await spawn()]
     await spawn()
     effects.clock.advance(1000)
-    expect(await lease.call('wait', { opaqueId: late.opaqueId, waitMs: 1000 })).toMatchObject({ status: 'stopped', text: 'It was stopped.' })
+    expect(await lease.call('wait', { opaqueId: late.opaqueId, waitMs: 1000 })).toMatchObject({
+      status: 'stopped',
+      text: 'It was stopped.',
+    })
     await lease.cancel(cancelled.opaqueId)
     expect(running.map(({ signal }) => signal.aborted)).toEqual([true, true, false])
     await lease.revoke()
@@ -97,6 +100,8 @@ describe('a task', () => {
     const { effects, lease, spawn } = setUp()
     serve(lease.served, callOf(effects))
     for (let left = LIMITS.pluginTasks.running; left > 0; left--) await spawn()
-    await expect(lease.call('spawn', { description: 'look', prompt: 'look' })).rejects.toThrow(`at most ${LIMITS.pluginTasks.running} tasks`)
+    await expect(lease.call('spawn', { description: 'look', prompt: 'look' })).rejects.toThrow(
+      `at most ${LIMITS.pluginTasks.running} tasks`,
+    )
   })
 })

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ModelServer } from '../../fixtures/model-server.js'
 import type { Session } from '../../../src/protocol/session/session.js'
-import type { SubagentTask } from '../../../src/protocol/session/subagent.js'
+import { subagentRoutes, type SubagentTask } from '../../../src/protocol/session/subagent.js'
 import { makePlace, withModel } from '../server/place.js'
 import { configurePlugin, untilState } from '../server/plugins.js'
 import { processes } from '../server/processes.js'
@@ -62,7 +62,11 @@ const pidOf = (answer: { output?: { text: string }[] }) => {
 
 describe('a program', () => {
   test('is run, heard, told and ended', async () => {
-    const talk: Ask = { method: 'process.spawn', operation: 'spawn', input: { command: ['sh', '-c', 'read line; echo "got $line"'], stdin: true } }
+    const talk: Ask = {
+      method: 'process.spawn',
+      operation: 'spawn',
+      input: { command: ['sh', '-c', 'read line; echo "got $line"'], stdin: true },
+    }
     const { answers } = await ask([
       talk,
       { method: 'process.spawn', operation: 'write', input: { opaqueId: '$.opaqueId', text: 'hello\n', end: true } },
@@ -195,7 +199,10 @@ describe('a model of the user', () => {
       { method: 'provider.call', operation: 'read', input: { opaqueId: '$.opaqueId', waitMs: 8000 } },
       { method: 'provider.call', operation: 'budget' },
     ])
-    expect(answers[0]).toMatchObject({ default: 'test/scripted', models: expect.arrayContaining([expect.objectContaining({ model: 'test/scripted' })]) as unknown })
+    expect(answers[0]).toMatchObject({
+      default: 'test/scripted',
+      models: expect.arrayContaining([expect.objectContaining({ model: 'test/scripted' })]) as unknown,
+    })
     expect(answers[1]).toEqual({
       text: 'Because.',
       model: 'test/scripted',
@@ -214,7 +221,9 @@ describe('a model of the user', () => {
   test('is refused when the budget that the installation says is used up', async () => {
     configurePlugin(scene.place, ID, (entry) => ({ ...entry, options: { ...(entry['options'] as object), models: { tokensPerDay: 1 } } }))
     await server.call('GET', '/v2/config')
-    const { answers } = await ask([{ method: 'provider.call', operation: 'complete', input: { messages: [{ role: 'user', text: 'why?' }] } }])
+    const { answers } = await ask([
+      { method: 'provider.call', operation: 'complete', input: { messages: [{ role: 'user', text: 'why?' }] } },
+    ])
     expect(answers).toEqual([{ error: expect.stringMatching(/of the 1 tokens it may use in a day/) as string }])
   })
 })
@@ -222,7 +231,10 @@ describe('a model of the user', () => {
 describe('the rules', () => {
   test('say what they would decide, and which rule it is', async () => {
     const permission = [{ permission: 'bash', pattern: 'rm *', action: 'deny' }]
-    const { answers } = await ask([{ method: 'policy.call', operation: 'evaluate', input: { permission: 'bash', patterns: ['rm -rf x', 'ls'] } }], { permission })
+    const { answers } = await ask(
+      [{ method: 'policy.call', operation: 'evaluate', input: { permission: 'bash', patterns: ['rm -rf x', 'ls'] } }],
+      { permission },
+    )
     expect(answers).toMatchObject([
       { decision: 'deny', patterns: [{ pattern: 'rm -rf x', decision: 'deny', by: 'rule', rule: permission[0] }, { pattern: 'ls' }] },
     ])
@@ -237,11 +249,13 @@ describe('the rules', () => {
       { method: 'policy.call', operation: 'answer', input: { opaqueId: '$.opaqueId', waitMs: 30_000 } },
     ]
     await server.prompt(id, { prompt: `asks ${JSON.stringify(asks)}` })
-    const event = await stream.waitFor(({ type, data }) => type === 'permission.asked' && JSON.stringify(data).includes('deploy to production'))
+    const event = await stream.waitFor(
+      ({ type, data }) => type === 'permission.asked' && JSON.stringify(data).includes('deploy to production'),
+    )
     const request = event.data as { id: string; title: string; metadata: object }
     expect([request.title, request.metadata]).toEqual(['Plugin test.host asks: deploy to production', { plugin: ID }])
     stream.close()
-    await server.call('POST', `/v2/permissions/${request.id}/reply`, { reply: 'once' })
+    await server.call('POST', `/v2/interactions/permissions/${request.id}/reply`, { reply: 'once' })
     await server.call('POST', `/v2/sessions/${id}/wait`)
     expect(answersIn(await server.messages(id))).toMatchObject([{ outcome: 'waiting' }, { outcome: 'granted', message: null }])
   })
@@ -313,7 +327,7 @@ test('what a plugin has opened is gone after a kill, and a task is not gone on w
   await server.kill()
   await expect.poll(() => isRunning(pid), { timeout: 10_000 }).toBe(false)
   server = await scene.start(UNSANDBOXED)
-  const tasks = await server.get<SubagentTask[]>(`/v2/sessions/${id}/subagents`)
+  const tasks = await server.get<SubagentTask[]>(subagentRoutes.list.path.replace('{session_id}', id))
   expect(tasks.filter(({ status }) => status === 'running' || status === 'pending')).toEqual([])
   expect(await server.statuses()).toEqual({})
 })

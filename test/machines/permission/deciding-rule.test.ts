@@ -25,15 +25,25 @@ describe('who decides', () => {
       rule: strict,
     })
     const workflow = { rules: [rule('bash', '*', 'deny')], isAccepted: true }
-    expect(decidingRule(standing({ trusted: [ALLOW], workflow }), 'bash', 'git log')).toMatchObject({ decision: 'deny', by: 'workflow-rule' })
+    expect(decidingRule(standing({ trusted: [ALLOW], workflow }), 'bash', 'git log')).toMatchObject({
+      decision: 'deny',
+      by: 'workflow-rule',
+    })
     const ceilings = [layers({ trusted: [rule('bash', '*', 'deny')] })]
     expect(decidingRule(standing({ trusted: [ALLOW], ceilings }), 'bash', 'git log')).toMatchObject({ decision: 'deny', by: 'delegator' })
   })
 
   test('is an answer that is remembered, or the switch that grants all, where a rule asks', () => {
     const approvals = [{ ...rule('bash', 'ls', 'allow'), exact: true as const }]
-    expect(decidingRule({ layers: layers({}), approvals, bypass: false }, 'bash', 'ls')).toEqual({ decision: 'allow', by: 'answer', rule: null })
-    expect(decidingRule({ layers: layers({}), approvals: [], bypass: true }, 'bash', 'ls')).toMatchObject({ decision: 'allow', by: 'bypass' })
+    expect(decidingRule({ layers: layers({}), approvals, bypass: false }, 'bash', 'ls')).toEqual({
+      decision: 'allow',
+      by: 'answer',
+      rule: null,
+    })
+    expect(decidingRule({ layers: layers({}), approvals: [], bypass: true }, 'bash', 'ls')).toMatchObject({
+      decision: 'allow',
+      by: 'bypass',
+    })
     const denied = { layers: layers({ trusted: [rule('bash', '*', 'deny')] }), approvals, bypass: true }
     expect(decidingRule(denied, 'bash', 'ls')).toMatchObject({ decision: 'deny', by: 'rule' })
   })

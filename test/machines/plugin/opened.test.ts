@@ -21,7 +21,9 @@ describe('what a plugin has opened', () => {
   })
 
   it('fails by itself alone: who told it to end knows that', () => {
-    const ended = explored.snapshots.filter(({ status }) => status === 'done').map(({ context }) => context as { stopped?: string; failure?: object })
+    const ended = explored.snapshots
+      .filter(({ status }) => status === 'done')
+      .map(({ context }) => context as { stopped?: string; failure?: object })
     expect(ended.length).toBeGreaterThan(3)
     expect(ended.filter(({ stopped, failure }) => stopped !== undefined && failure !== undefined)).toEqual([])
   })

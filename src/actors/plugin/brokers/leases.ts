@@ -68,7 +68,12 @@ export function createLeases({ effects, brokers, inspect, actors }: LeasesDeps):
   let lastNumber = 0
   const nextNumber = (): number => ++lastNumber
 
-  function begin(key: string, subject: Parameters<typeof createCapabilityLease>[0]['subject'], capability: HostCapability, broker: Broker): void {
+  function begin(
+    key: string,
+    subject: Parameters<typeof createCapabilityLease>[0]['subject'],
+    capability: HostCapability,
+    broker: Broker,
+  ): void {
     const { pluginId, registryGeneration: generation = 0 } = subject.owner
     const input = { key, pluginId, generation, capability }
     const ref = supervised.start(key, (options) => createActor(logic, { id: `lease:${key}`, input, ...options }))

@@ -17,7 +17,8 @@ export function tokensOf({ input, output, reasoning, cache }: TokenUsage): numbe
 export function budgetOf(written: unknown): ModelBudget {
   const { tokensPerDay, costPerDay } = LIMITS.pluginModels
   if (written === undefined || written === null) return { tokens: tokensPerDay, cost: costPerDay }
-  const { tokensPerDay: tokens = tokensPerDay, costPerDay: cost = costPerDay } = typeof written === 'object' ? (written as Readonly<Record<string, unknown>>) : { tokensPerDay: 0, costPerDay: 0 }
+  const { tokensPerDay: tokens = tokensPerDay, costPerDay: cost = costPerDay } =
+    typeof written === 'object' ? (written as Readonly<Record<string, unknown>>) : { tokensPerDay: 0, costPerDay: 0 }
   return { tokens: amount(tokens), cost: amount(cost) }
 }
 

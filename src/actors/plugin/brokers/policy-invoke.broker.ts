@@ -27,7 +27,8 @@ interface Question {
 }
 
 const limits = LIMITS.pluginAsks
-const NO_CALL = 'the plugin is in no tool call of a session, or of several and "sessionId" does not say which: a question belongs to a call and ends with it'
+const NO_CALL =
+  'the plugin is in no tool call of a session, or of several and "sessionId" does not say which: a question belongs to a call and ends with it'
 
 export function policyBroker(deps: PolicyBrokerDeps): Broker {
   return defineBroker('policy-invoke', (lease) => {

@@ -126,7 +126,8 @@ async function lineOf(deps: ProcessBrokerDeps, lease: BrokerLease, input: Spawn)
   const { effects, sandbox } = deps
   const session = meantSession(deps.store.sessions, lease, input.sessionId)
   const workspace = lease.place.workspace ?? session?.directory
-  if (workspace === undefined) throw refused('there is no workspace here: the plugin has none of its own, and serves no session that has one')
+  if (workspace === undefined)
+    throw refused('there is no workspace here: the plugin has none of its own, and serves no session that has one')
   const cwd = await directoryIn(effects.files, workspace, input.cwd)
   const env = { ...effects.childEnv, ...variablesOf(input.env) }
   const [name = '', ...args] = input.command
@@ -162,7 +163,8 @@ async function programOf({ effects, find }: ProcessBrokerDeps, name: string, wor
     throw refused(`"${name.slice(0, 200)}" is a relative path: name a program of the search path, or an absolute path`)
   const program = await find(name, workspace)
   const real = program === undefined ? undefined : await effects.files.realPath(program).catch(() => undefined)
-  if (program === undefined || real === undefined) throw refused(`the program "${name.slice(0, 200)}" is not found outside of the workspace`)
+  if (program === undefined || real === undefined)
+    throw refused(`the program "${name.slice(0, 200)}" is not found outside of the workspace`)
   if (isWithin(workspace, program) || isWithin(workspace, real)) throw refused(`the program "${name.slice(0, 200)}" is in the workspace`)
   return program
 }
@@ -170,7 +172,8 @@ async function programOf({ effects, find }: ProcessBrokerDeps, name: string, wor
 async function directoryIn(files: ProcessBrokerDeps['effects']['files'], workspace: string, path: string): Promise<string> {
   if (path.startsWith('/')) throw refused('"cwd" is not relative to the workspace')
   const real = await files.realPath(`${workspace}/${path}`).catch(() => undefined)
-  if (real === undefined || (await files.stat(real))?.kind !== 'directory') throw refused(`the directory "${path.slice(0, 200)}" is not there`)
+  if (real === undefined || (await files.stat(real))?.kind !== 'directory')
+    throw refused(`the directory "${path.slice(0, 200)}" is not there`)
   if (!isWithin(workspace, real)) throw refused(`the directory "${path.slice(0, 200)}" leads out of the workspace`)
   return real
 }
@@ -200,7 +203,8 @@ async function refuseDenied(deps: ProcessBrokerDeps, lease: BrokerLease, { works
   const decisions = await Promise.all(
     asking.length === 0 ? [deps.rules.decisions({ directory: workspace }, 'bash', names)] : asking.map(async (id) => ofSession(id)),
   )
-  if (isDenied(decisions.flat())) throw new SvcError('request.forbidden', `a permission rule of the agent denies "${lineText(words).slice(0, 400)}"`)
+  if (isDenied(decisions.flat()))
+    throw new SvcError('request.forbidden', `a permission rule of the agent denies "${lineText(words).slice(0, 400)}"`)
 }
 
 /** Resolves once it runs; rejects when it cannot be started. */

@@ -120,7 +120,12 @@ interface Asked {
   readonly place: BrokerPlace
 }
 
-async function ask(deps: ProviderBrokerDeps, lease: BrokerLease, openings: Openings<Answer>, { question, place }: Asked): Promise<Opening<Answer>> {
+async function ask(
+  deps: ProviderBrokerDeps,
+  lease: BrokerLease,
+  openings: Openings<Answer>,
+  { question, place }: Asked,
+): Promise<Opening<Answer>> {
   const { pluginId } = lease.owner
   const model = await deps.models().find(place, question.model)
   const budget = await deps.models().budget(pluginId)

@@ -20,7 +20,8 @@ export function responseBroker({ store, live }: ResponseBrokerDeps): Broker {
         const { id } = mustMeanSession(store.sessions, lease, input?.sessionId)
         const open = live.textOf(id)
         if (open === undefined) return { open: null }
-        if (Buffer.byteLength(open.text) > textBytes) throw new SvcError('request.unprocessable', `the text has more than ${textBytes} bytes`)
+        if (Buffer.byteLength(open.text) > textBytes)
+          throw new SvcError('request.unprocessable', `the text has more than ${textBytes} bytes`)
         lease.count(Buffer.byteLength(open.text))
         return { open: { sessionId: id, ...open, length: open.text.length } }
       },

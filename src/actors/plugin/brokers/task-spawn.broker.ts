@@ -58,7 +58,8 @@ export function taskBroker(deps: TaskBrokerDeps): Broker {
   })
 }
 
-const NO_CALL = 'the plugin is in no tool call of a session, or of several and "sessionId" does not say which: what a task may do is what the run may that called the plugin'
+const NO_CALL =
+  'the plugin is in no tool call of a session, or of several and "sessionId" does not say which: what a task may do is what the run may that called the plugin'
 
 interface NewTask {
   readonly call: ToolContext
@@ -67,7 +68,11 @@ interface NewTask {
 }
 
 /** Resolves once its session is there; rejects when it cannot be begun. */
-async function begin({ tasks }: TaskBrokerDeps, openings: Openings<Delegated>, { call, task, timeoutMs }: NewTask): Promise<Opening<Delegated>> {
+async function begin(
+  { tasks }: TaskBrokerDeps,
+  openings: Openings<Delegated>,
+  { call, task, timeoutMs }: NewTask,
+): Promise<Opening<Delegated>> {
   const about: Delegated = { ...task, sessionId: '' }
   return new Promise((resolve, reject) => {
     const run = async (signal: AbortSignal): Promise<void> => {
@@ -99,7 +104,6 @@ function shown({ opaqueId, about, isOver, stopped, failure }: Opening<Delegated>
     description,
     status: isOver ? (stopped === null ? (outcome?.status ?? 'failed') : 'stopped') : ('running' as const),
     text: isOver ? (outcome?.text ?? failure ?? 'It was stopped.') : null,
-    usage:
-      usage === undefined ? null : { cost: usage.cost, inputTokens: usage.tokens.input, outputTokens: usage.tokens.output },
+    usage: usage === undefined ? null : { cost: usage.cost, inputTokens: usage.tokens.input, outputTokens: usage.tokens.output },
   }
 }

@@ -17,7 +17,10 @@ export const HookedOptions = tableOf(anyRecord)
 /** `response.text` */
 export const HookedAnswer = z
   .string()
-  .refine((text) => Buffer.byteLength(text) <= LIMITS.pluginResponses.textBytes, `must be at most ${LIMITS.pluginResponses.textBytes} bytes`)
+  .refine(
+    (text) => Buffer.byteLength(text) <= LIMITS.pluginResponses.textBytes,
+    `must be at most ${LIMITS.pluginResponses.textBytes} bytes`,
+  )
 
 /** Names that decide how a request is framed and where it goes. */
 const FRAMING = new Set(['host', 'connection', 'content-length', 'content-type', 'transfer-encoding', 'upgrade', 'te', 'trailer', 'expect'])

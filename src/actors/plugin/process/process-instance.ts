@@ -142,7 +142,14 @@ async function initialize({ effects }: ProcessDeps, spec: ProcessSpec, at: Subje
     return {
       name: reply.name,
       version: reply.version,
-      contributions: toContributions(reply, { pluginId, link, clock: effects.clock, events, served: child.served, capabilities: spec.capabilities }),
+      contributions: toContributions(reply, {
+        pluginId,
+        link,
+        clock: effects.clock,
+        events,
+        served: child.served,
+        capabilities: spec.capabilities,
+      }),
       events,
     }
   } catch (error) {

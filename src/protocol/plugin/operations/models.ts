@@ -11,7 +11,10 @@ const question = {
   /** `provider/model`, or a word for one: what the session (or the directory) uses, or what the configuration has for small work. */
   model: z.string().min(1).max(300).default('default').describe('`provider/model`, `default` or `small`'),
   system: z.string().optional(),
-  messages: z.array(z.strictObject({ role: z.enum(['user', 'assistant']), text: z.string() })).min(1).max(limits.messages),
+  messages: z
+    .array(z.strictObject({ role: z.enum(['user', 'assistant']), text: z.string() }))
+    .min(1)
+    .max(limits.messages),
   maxOutputTokens: z.int().min(1).max(limits.outputTokensMost).default(limits.outputTokens),
   temperature: z.number().min(0).max(2).optional(),
   /** On which the cost is recorded. */

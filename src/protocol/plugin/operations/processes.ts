@@ -111,7 +111,9 @@ export const processOperations = {
   list: describeOperation({
     summary: 'Lists the programs of this instance that run, or can still be read.',
     input: z.strictObject({}).nullish(),
-    output: z.strictObject({ processes: z.array(z.strictObject({ opaqueId, command: z.array(z.string()), startedAt: z.int(), ...standing })) }),
+    output: z.strictObject({
+      processes: z.array(z.strictObject({ opaqueId, command: z.array(z.string()), startedAt: z.int(), ...standing })),
+    }),
     refusals: [],
   }),
   close: describeOperation({

@@ -13,7 +13,9 @@ export const responseOperations = {
     input: z.strictObject({ sessionId }).nullish(),
     output: z.strictObject({
       /** Null = no answer is being recorded. */
-      open: z.strictObject({ sessionId: z.string(), messageId: z.string(), partId: z.string(), text: z.string(), length: z.int() }).nullable(),
+      open: z
+        .strictObject({ sessionId: z.string(), messageId: z.string(), partId: z.string(), text: z.string(), length: z.int() })
+        .nullable(),
     }),
     refusals: [NO_SESSION, FOREIGN_SESSION, `the text has more than ${LIMITS.pluginResponses.textBytes} bytes`],
   }),

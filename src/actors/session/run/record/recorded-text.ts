@@ -46,7 +46,8 @@ export function replaceText(recording: Recording, { partId, length, text }: Text
   const part = textPart(recording)
   if (part === undefined || part.id !== partId || !isOpen(recording))
     throw new SvcError('resource.conflict', 'the text is closed: it stays as it was recorded')
-  if (part.text.length < length) throw new SvcError('resource.conflict', `the text has ${part.text.length} characters by now, and not ${length}`)
+  if (part.text.length < length)
+    throw new SvcError('resource.conflict', `the text has ${part.text.length} characters by now, and not ${length}`)
   const next = { ...part, text: wellFormed(text + part.text.slice(length)) }
   const bytes = Buffer.byteLength(JSON.stringify(next.text)) - 2
   if (bytes > TEXT_BYTES) throw new SvcError('request.unprocessable', 'The text would have more than 1 MiB.')

@@ -14,7 +14,17 @@ import type { Change } from '../../../events/journal.js'
 import type { TextReplacement, TextSoFar } from '../../../events/live.js'
 import type { SaidOfCall } from '../../history/said-by-provider.js'
 import { acceptCall, addInput, closeCalls, completeCall, failCall, noteChanging, showProgress, startCall } from './recorded-calls.js'
-import { addText, addThought, closeText, closeThoughts, endThought, openText, replaceText, startPassage, startThought } from './recorded-text.js'
+import {
+  addText,
+  addThought,
+  closeText,
+  closeThoughts,
+  endThought,
+  openText,
+  replaceText,
+  startPassage,
+  startThought,
+} from './recorded-text.js'
 import { begin, isOpen, now, openRecording, place, put, type Recording, type RecordingCore } from './recording.js'
 
 interface StepEnd {

@@ -13,6 +13,7 @@ import type { CountedLease, Leases } from '../brokers/leases.js'
 import { createLink, type Link } from '../link/link.js'
 import { createPluginLog } from './plugin-log.js'
 import type { ProcessSpec } from './process-spec.js'
+import { settingsIssue } from './settings-issue.js'
 import { createWatchdog } from './watchdog.js'
 import { messageOf } from '../../../protocol/message-of.js'
 
@@ -54,8 +55,17 @@ export async function openChild({ effects, host, leases, onLine }: ProcessDeps, 
   const { pluginId, place, eventNamespaces } = spec
   const { owner, onProblem, onBroken } = options
   const config = spec.capabilities.has('config-read') ? await host.config(place) : null
-  const lease = leases.grant({ owner, place, declared: spec.declared ?? {} }, spec.capabilities)
-  const brokers = createBrokers({ effects, host, owner, lease, place, eventNamespaces, config })
+  const lease = leases.grant({ owner, place, declared: spec.declared ?? {}, listedHosts: spec.listedHosts ?? [] }, spec.capabilities)
+  const brokers = createBrokers({
+    effects,
+    host,
+    owner,
+    lease,
+    place,
+    eventNamespaces,
+    config,
+    settingsIssue: (value) => settingsIssue(spec.declared?.settings, value),
+  })
   const output = createPluginLog({
     clock,
     log,

@@ -1,6 +1,5 @@
 /** What serves plugins that have the host run, read and ask: each broker with what it needs. Sessions come later: their doors are given then. */
 import { SvcError } from '../../protocol/errors.js'
-import type { HostCapability } from '../../protocol/plugin/plugin.js'
 import type { BrokerDoors } from '../../ports/broker-doors.js'
 import type { Configs } from '../../ports/facades.js'
 import type { Effects } from '../../ports/effects.js'
@@ -8,7 +7,7 @@ import type { CommandSandboxes } from '../../platform/confinement/confined-comma
 import type { Store } from '../../store/store.js'
 import type { Live } from '../events/live.js'
 import { foundProgram } from '../host/found-program.js'
-import type { Broker } from '../plugin/brokers/broker.js'
+import type { OtherBrokers } from '../plugin/brokers/installed.js'
 import { messageBroker } from '../plugin/brokers/message-read.broker.js'
 import { policyBroker } from '../plugin/brokers/policy-invoke.broker.js'
 import { processBroker } from '../plugin/brokers/process-spawn.broker.js'
@@ -39,14 +38,14 @@ export function wireBrokers({ effects, store, live, sandbox, configs }: BrokerWi
     rules: { decisions: async (...asked: Parameters<BrokerDoors['policy']['decisions']>) => doors().policy.decisions(...asked) },
     find: (name: string, directory: string) => foundProgram(effects, name, directory),
   }
-  const brokers: readonly (readonly [HostCapability, Broker])[] = [
-    ['process-spawn', processBroker(programs)],
-    ['task-spawn', taskBroker({ effects, store, tasks: () => doors().tasks })],
-    ['prompt-read', promptBroker({ effects, store })],
-    ['message-read', messageBroker({ effects, store })],
-    ['response-transform', responseBroker({ store, live })],
-    ['provider-access', providerBroker({ effects, store, models: () => doors().models })],
-    ['policy-invoke', policyBroker({ effects, store, policy: () => doors().policy })],
-  ]
+  const brokers: OtherBrokers = {
+    'process-spawn': processBroker(programs),
+    'task-spawn': taskBroker({ effects, store, tasks: () => doors().tasks }),
+    'prompt-read': promptBroker({ effects, store }),
+    'message-read': messageBroker({ effects, store }),
+    'response-transform': responseBroker({ store, live }),
+    'provider-access': providerBroker({ effects, store, models: () => doors().models }),
+    'policy-invoke': policyBroker({ effects, store, policy: () => doors().policy }),
+  }
   return { brokers, give: (doorsOfSessions: BrokerDoors) => void (given = doorsOfSessions) }
 }

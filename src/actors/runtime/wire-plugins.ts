@@ -6,7 +6,11 @@ import type { Effects } from '../../ports/effects.js'
 import { BROKERED } from '../../protocol/plugin/broker-operations.js'
 import { publicDocument } from '../../protocol/text/secrets.js'
 import type { Store } from '../../store/store.js'
+import { BROKERED } from '../../protocol/plugin/broker-operations.js'
 import { createEventCommit } from '../plugin/brokers/event-commit.js'
+import { installBrokers } from '../plugin/brokers/installed.js'
+import { createOwnConfigs } from '../plugin/brokers/own-config.js'
+import { createSecretFile } from '../plugin/brokers/secrets/secret-file.js'
 import { reviewApprovals } from '../plugin/entry/trust-review.js'
 import { createPluginSystem, type PluginSystem } from '../plugin/plugin-system.js'
 import type { PluginPrograms } from '../plugin/start-plans.js'
@@ -53,9 +57,11 @@ export function wirePlugins(
       return { contributions: view?.providers ?? [], offered: await source.known(), tools, plugins: plugins?.builtInIds() ?? [] }
     },
   })
-  const { brokers, give: giveDoors } = wireBrokers({ effects, store, live, sandbox, configs })
+  const sessionBrokers = wireBrokers({ effects, store, live, sandbox, configs })
+  const secretFile = createSecretFile(effects)
   plugins = createPluginSystem({
     effects,
+    secretFile,
     snapshots: configs.snapshots,
     programs,
     version,
@@ -68,8 +74,9 @@ export function wirePlugins(
       config: async ({ workspace }) => publicDocument(await configs.load(workspace ?? effects.paths.config)),
       publish: createEventCommit({ journal, store, effects }),
       protectedFiles,
-      brokers: new Map(brokers),
+      ownConfigs: createOwnConfigs(effects, configs),
+      brokers: installBrokers({ effects, secretFile, serverUrl: serverUrl ?? (() => undefined), others: sessionBrokers.brokers }),
     },
   })
-  return { configs, resources, instructions, plugins, source, sandbox, giveDoors }
+  return { configs, resources, instructions, plugins, source, sandbox, giveDoors: sessionBrokers.give }
 }

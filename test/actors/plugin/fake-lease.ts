@@ -32,7 +32,7 @@ export function leaseOf(
 ): Leased {
   const leases = createLeases({ effects, brokers: new Map([[capability, broker]]) })
   const served = createServedSessions(effects.clock)
-  const lease = leases.grant({ owner: OWNER, place, declared: {}, served }, [capability, ...more])
+  const lease = leases.grant({ owner: OWNER, place, declared: {}, listedHosts: [], served }, [capability, ...more])
   const waits = () => undefined
   return {
     served,

@@ -40,6 +40,10 @@ export interface LeaseSubject {
   readonly place: InstancePlace
   /** What the manifest says beside the capabilities. */
   readonly declared: PluginDeclared
+  /** Everything that is granted, of which the lease is a part. */
+  readonly capabilities: ReadonlySet<HostCapability>
+  /** Hosts of this machine and its networks that the installation lets the plugin reach. */
+  readonly listedHosts: readonly string[]
   /** Sessions it serves; absent = it serves none. */
   readonly served?: ServedSessions
 }
@@ -47,8 +51,6 @@ export interface LeaseSubject {
 /** One capability of one incarnation of a plugin. */
 export interface BrokerLease extends LeaseSubject {
   readonly served: ServedSessions
-  /** Everything that the incarnation was granted. */
-  readonly capabilities: ReadonlySet<HostCapability>
   /** Aborted when the lease is revoked. */
   readonly signal: AbortSignal
   /** A table of what stays open under this lease; `end` is called once for each, when it is closed or the lease is revoked. */

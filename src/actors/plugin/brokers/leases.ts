@@ -37,7 +37,7 @@ export interface InstanceLease extends Lease {
 }
 
 export interface Leases {
-  grant(subject: LeaseSubject, capabilities: Iterable<HostCapability>): InstanceLease
+  grant(subject: Omit<LeaseSubject, 'capabilities'>, capabilities: Iterable<HostCapability>): InstanceLease
 }
 
 interface LeasesDeps {

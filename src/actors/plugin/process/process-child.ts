@@ -14,6 +14,7 @@ import type { InstanceProblem } from '../generation/instance.js'
 import { createLink, type Link } from '../link/link.js'
 import { createPluginLog } from './plugin-log.js'
 import type { ProcessSpec } from './process-spec.js'
+import { settingsIssue } from './settings-issue.js'
 import { createWatchdog } from './watchdog.js'
 import { messageOf } from '../../../protocol/message-of.js'
 
@@ -58,8 +59,18 @@ export async function openChild({ effects, host, leases, onLine }: ProcessDeps, 
   const { owner, onProblem, onBroken } = options
   const config = spec.capabilities.has('config-read') ? await host.config(place) : null
   const served = createServedSessions(clock)
-  const lease = leases.grant({ owner, place, declared: spec.declared ?? {}, served }, spec.capabilities)
-  const brokers = createBrokers({ effects, host, owner, lease, place, eventNamespaces, config })
+  const { declared = {}, listedHosts = [] } = spec
+  const lease = leases.grant({ owner, place, declared, listedHosts, served }, spec.capabilities)
+  const brokers = createBrokers({
+    effects,
+    host,
+    owner,
+    lease,
+    place,
+    eventNamespaces,
+    config,
+    settingsIssue: (value) => settingsIssue(spec.declared?.settings, value),
+  })
   const output = createPluginLog({
     clock,
     log,

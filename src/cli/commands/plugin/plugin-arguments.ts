@@ -43,6 +43,13 @@ export interface RemoveOptions extends SwitchOptions {
   readonly yes: boolean
 }
 
+export interface ConfigureOptions extends SwitchOptions {
+  readonly source: 'user' | 'workspace' | undefined
+  /** The alias of a secret that is given, or taken back. */
+  readonly set: string | undefined
+  readonly unset: string | undefined
+}
+
 export interface TestOptions extends SwitchOptions {
   readonly tool: string
   readonly input: unknown
@@ -60,6 +67,7 @@ export type PluginOptions =
   | ({ readonly action: 'trust' } & TrustOptions)
   | ({ readonly action: 'disable' | 'enable' | 'untrust' | 'dev' } & SwitchOptions)
   | ({ readonly action: 'remove' | 'restore' } & RemoveOptions)
+  | ({ readonly action: 'configure' } & ConfigureOptions)
   | ({ readonly action: 'test' } & TestOptions)
   | ({ readonly action: 'doctor' } & PluginDoctorOptions)
 
@@ -91,6 +99,12 @@ export function readPluginArguments(args: readonly string[], readUrl: (value: st
         scopeId: values.session ?? values.user,
         yes: values.yes,
       }
+    }
+    case 'plugin configure': {
+      const { values, first } = readLine(page, rest)
+      const { set, unset, source } = values
+      if (set !== undefined && unset !== undefined) throw new Error('--set and --unset are not for the same call')
+      return { action: 'configure', ...common(values), id: first, source, set, unset }
     }
     case 'plugin untrust': {
       const { values, first } = readLine(page, rest)

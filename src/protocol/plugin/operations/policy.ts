@@ -1,6 +1,5 @@
 /** `host.policy.call` (capability `policy-invoke`): what the rules of a session say, and asking the person. */
 import * as z from 'zod'
-import { PermissionAction, PermissionRule } from '../../interaction/interaction.js'
 import { LIMITS } from '../../limits.js'
 import { describeOperation } from './operation.js'
 import { FOREIGN_SESSION, NO_SESSION, NOT_OPEN, opaqueId, sessionId, waitMs } from './served.js'
@@ -13,6 +12,9 @@ const need = {
   patterns: z.array(z.string().min(1).max(limits.patternBytes)).min(1).max(limits.patterns),
   sessionId,
 }
+/** As rules of permissions have them. */
+const action = z.enum(['allow', 'ask', 'deny'])
+const rule = z.strictObject({ permission: z.string(), pattern: z.string(), action })
 const outcome = z.enum(['waiting', 'granted', 'refused', 'expired'])
 const answer = {
   outcome,
@@ -26,14 +28,14 @@ export const policyOperations = {
     input: z.strictObject(need),
     output: z.strictObject({
       /** The strictest of all. */
-      decision: PermissionAction,
+      decision: action,
       patterns: z.array(
         z.strictObject({
           pattern: z.string(),
-          decision: PermissionAction,
+          decision: action,
           /** Who decides: `default` = no rule is about it, `answer` = somebody has said "always", `session` = something above the rules. */
           by: z.enum(['rule', 'project-rule', 'workflow-rule', 'delegator', 'answer', 'bypass', 'default', 'session']),
-          rule: PermissionRule.nullable(),
+          rule: rule.nullable(),
         }),
       ),
     }),

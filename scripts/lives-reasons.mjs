@@ -24,6 +24,20 @@ export const REASONS = {
   'src/cli/commands/doctor/online-checks.ts AbortSignal.timeout': 'how long a command waits for an answer; it ends with the command',
   'src/cli/commands/plugin/plugin-taken-up.ts AbortSignal.timeout':
     'how long a command waits for a package to start; it ends with the command',
+  'src/actors/plugin/brokers/message-view.ts isCut': READ,
+  'src/actors/plugin/brokers/openings.ts AbortController enough': CALL,
+  'src/actors/plugin/brokers/openings.ts AbortController halting': EFFECT,
+  'src/actors/plugin/brokers/own-config.ts in flight written': 'a memory: what a plugin wrote itself is not told to it as a change',
+  'src/actors/plugin/brokers/process-spawn.broker.ts undefined.isOver': 'what the machine of what was opened says, handed on',
+  'src/actors/plugin/brokers/provider-access.broker.ts opening.isOver': 'what the machine of what was opened says, handed on',
+  'src/actors/plugin/brokers/provider-access.broker.ts AbortController long': CALL,
+  'src/actors/plugin/brokers/served-sessions.ts in flight calls': INSIDE,
+  'src/actors/plugin/brokers/network/exchange.ts AbortController stop': CALL,
+  'src/actors/plugin/brokers/network/exchange.ts quiet.isOver':
+    'the exchange has ended, whose lease is a machine; its alarm is over with it',
+  'src/actors/plugin/brokers/network/whole-answer.ts AbortController late': CALL,
+  'src/actors/plugin/brokers/secrets/secret-use.broker.ts secrets.isSet': 'whether a secret was given: no alarm',
+  'src/cli/commands/plugin/plugin-configure.ts undefined.isSet': 'whether a secret was given: no alarm',
   'src/actors/plugin/brokers/leases.ts revoked':
     'what the trust of an instance, which is a machine, has come to; each lease of it is one too',
   'src/actors/plugin/brokers/open-tables.ts promises calls': ENDINGS,

@@ -29,9 +29,11 @@ export const HOOK_NAMES = [
   'tool.after',
   'shell.env',
 ] as const
+/** Asked of plugins with the capability `response-transform` alone: the text of an answer of a model, once it has ended. */
+export const RESPONSE_HOOK = 'response.text'
 /** Listed among hooks, but none: delivery of events (plugin-protocol §5.4). */
 export const EVENT_HOOK = 'event'
-export type HookName = (typeof HOOK_NAMES)[number]
+export type HookName = (typeof HOOK_NAMES)[number] | typeof RESPONSE_HOOK
 
 /** Answers the value that replaces `value`. Rejects to fail the chain. */
 export type Hook = (context: Readonly<Record<string, unknown>>, value: unknown, signal: AbortSignal) => Promise<unknown>

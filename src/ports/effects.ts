@@ -2,7 +2,7 @@
  * The outside world as svc sees it. `node-effects.ts` is the one real implementation; tests pass fakes.
  * Nothing else in the program reads a clock, randomness, the environment, files, processes or the network.
  */
-import type { LeftProcess, LocalPeer, Placeholder } from './process-facts.js'
+import type { GroupSignal, LeftProcess, LocalPeer, Placeholder } from './process-facts.js'
 import type { Ids } from '../protocol/ids.js'
 
 export interface Clock {
@@ -201,8 +201,9 @@ export interface ChildPipe {
   readonly ended: Promise<{ readonly exitCode: number | null; readonly signal: string | null }>
   /** The whole group is gone, and what left it. Never rejects. */
   readonly gone: Promise<void>
-  /** SIGKILL to the whole group, now. */
+  /** SIGKILL to the whole group, now; `signal` sends it another, and answers false when it is gone. */
   kill(): void
+  signal(name: GroupSignal): boolean
   /** Resident bytes of the child and of what it started, as far as it can be followed; undefined when unknown. */
   residentBytes(): number | undefined
 }
@@ -298,7 +299,8 @@ export interface Paths {
 export interface GuardedRequest {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string | Uint8Array<ArrayBuffer>
+  /** A body that comes in pieces is sent once: a redirect that would send it again is refused. */
+  readonly body?: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>
   readonly signal: AbortSignal
   /** Hosts, with or without port, that the installation lists: they may be this machine or in its networks. */
   readonly allowHosts?: readonly string[]

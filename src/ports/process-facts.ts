@@ -20,3 +20,6 @@ export interface LocalPeer {
   readonly port: number
   readonly ourPort: number
 }
+
+/** Signals that are sent to the group of a program. */
+export type GroupSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGQUIT' | 'SIGUSR1' | 'SIGUSR2' | 'SIGKILL'

@@ -1,6 +1,7 @@
 import { brokersLimits } from './limits/brokers.js'
 import { connectionsLimits } from './limits/connections.js'
 import { pluginsLimits } from './limits/plugins.js'
+import { pluginServicesLimits } from './limits/plugin-services.js'
 import { providersLimits } from './limits/providers.js'
 import { repositoriesLimits } from './limits/repositories.js'
 import { searchLimits } from './limits/search.js'
@@ -19,6 +20,7 @@ export const LIMITS = {
   ...providersLimits,
   ...connectionsLimits,
   ...pluginsLimits,
+  ...pluginServicesLimits,
   ...brokersLimits,
   ...workflowsLimits,
   ...repositoriesLimits,

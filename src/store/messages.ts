@@ -7,6 +7,7 @@
  */
 import { SvcError } from '../protocol/errors.js'
 import type { Message, MessageInfo, Part } from '../protocol/message/message.js'
+import type { SessionUsage } from '../protocol/session/session.js'
 import type { Connection } from './disk/connection.js'
 import type { Contents } from './contents.js'
 import { createMessageSlices } from './message-slices.js'
@@ -33,12 +34,16 @@ interface UsageRow {
   readonly cacheWrite: number
 }
 
-/** Of sessions. */
+/** Of sessions: what their answers say, and what plugins have asked models in them (`pluginUsage`). */
 const USAGE = `
-    select coalesce(sum(info ->> '$.cost'), 0) as cost, coalesce(sum(info ->> '$.tokens.input'), 0) as input,
-      coalesce(sum(info ->> '$.tokens.output'), 0) as output, coalesce(sum(info ->> '$.tokens.reasoning'), 0) as reasoning,
-      coalesce(sum(info ->> '$.tokens.cache.read'), 0) as cacheRead, coalesce(sum(info ->> '$.tokens.cache.write'), 0) as cacheWrite
-    from messages where session_id in (select value from json_each(?)) and info ->> '$.role' = 'assistant'`
+    select coalesce(sum(told ->> '$.cost'), 0) as cost, coalesce(sum(told ->> '$.tokens.input'), 0) as input,
+      coalesce(sum(told ->> '$.tokens.output'), 0) as output, coalesce(sum(told ->> '$.tokens.reasoning'), 0) as reasoning,
+      coalesce(sum(told ->> '$.tokens.cache.read'), 0) as cacheRead, coalesce(sum(told ->> '$.tokens.cache.write'), 0) as cacheWrite
+    from (
+      select info as told from messages where session_id in (select value from json_each(@ids)) and info ->> '$.role' = 'assistant'
+      union all
+      select json -> '$.pluginUsage' from sessions where id in (select value from json_each(@ids)) and json ->> '$.pluginUsage' is not null
+    )`
 
 export function createMessageTable(connection: Connection, contents: Contents): MessageTable {
   const insert = connection.query<[{ id: string; sessionId: string; open: 0 | 1; info: string }]>(`
@@ -71,7 +76,7 @@ export function createMessageTable(connection: Connection, contents: Contents): 
     'select id, session_id as sessionId from messages where open = 1 order by session_id, position',
   )
 
-  const usage = connection.query<[string], UsageRow>(USAGE)
+  const usage = connection.query<[{ ids: string }], UsageRow>(USAGE)
   const output = connection.query<[string, string, string], { found: 1 }>(`
     select 1 as found from messages join parts on message_key = messages.key
     where session_id = ? and messages.undone = 0 and parts.undone = 0 and instr(json, ?) > 0
@@ -120,10 +125,7 @@ export function createMessageTable(connection: Connection, contents: Contents): 
     get: (messageId) => wholeIn<Message>(message.get(messageId)),
     recall: (messageId) => wholeIn<Message>(recalled.get(messageId)),
     getPart: (partId) => wholeIn<Part>(part.get(partId)),
-    usage(sessionIds) {
-      const { cost = 0, input = 0, output = 0, reasoning = 0, cacheRead = 0, cacheWrite = 0 } = usage.get(JSON.stringify(sessionIds)) ?? {}
-      return { cost, tokens: { input, output, reasoning, cache: { read: cacheRead, write: cacheWrite } } }
-    },
+    usage: (sessionIds) => usageOf(usage.get({ ids: JSON.stringify(sessionIds) })),
     all: (sessionId) => wholeOf(rows({ sessionId, order: 'asc' })),
     page(query) {
       const found = rows(query)
@@ -134,6 +136,10 @@ export function createMessageTable(connection: Connection, contents: Contents): 
     ...createMessageSlices(connection, contents),
     ...createUndoneRows(connection, contents),
   }
+}
+
+function usageOf({ cost = 0, input = 0, output = 0, reasoning = 0, cacheRead = 0, cacheWrite = 0 }: Partial<UsageRow> = {}): SessionUsage {
+  return { cost, tokens: { input, output, reasoning, cache: { read: cacheRead, write: cacheWrite } } }
 }
 
 function isOpen(info: MessageInfo): 0 | 1 {

@@ -34,6 +34,7 @@ const DOCUMENTS = [
 /** Guides with a test that runs all of them. */
 const FOLLOWED_ELSEWHERE: Readonly<Record<string, string>> = {
   'docs/plugins.md': 'plugin/guide.test.ts',
+  'docs/plugin-brokers.md': 'plugin/brokers-of-sessions.test.ts',
   'docs/client.md': 'published/client-guide.test.ts',
   'docs/http.md': 'published/client-guide.test.ts',
   'docs/testing.md': 'published/testing-guide.test.ts',

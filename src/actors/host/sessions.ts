@@ -91,7 +91,7 @@ function backgroundTasks({ outstanding }: Work, sessionID: string, but: string |
   }
 }
 
-function outcomeOf(core: Rows, sessionId: string): SessionOutcome {
+export function outcomeOf(core: Pick<Rows, 'store' | 'transcripts'>, sessionId: string): SessionOutcome {
   if (core.store.sessions.get(sessionId) === undefined) throw new SvcError('resource.not_found', `There is no session "${sessionId}".`)
   const last = core.transcripts.of(sessionId).findLast((message) => !isOfCompaction(message))
   if (last?.info.role !== 'assistant') return { ok: false, error: 'the prompt was not answered', text: '' }

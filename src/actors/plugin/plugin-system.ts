@@ -27,7 +27,10 @@ import { createTrustPins } from './package/trust-pins.js'
 import type { PackageSupervisor } from './package/package-supervisor.js'
 import { createPackageActors } from './package-actors.js'
 import { createPluginFacade } from './facade/plugin-facade.js'
+import { createPluginSettings } from './facade/plugin-settings.js'
 import { createPluginRecords, type PluginRecords } from './package/plugin-records.js'
+import { createDeclaredSecrets } from './brokers/secrets/declared-secrets.js'
+import type { SecretFile } from './brokers/secrets/secret-file.js'
 import { createRegistry, type Registry } from './registry/registry.js'
 import { createStartPlans, type PluginPrograms, type ServedBrokers } from './start-plans.js'
 import { createSwitches } from './package/switches.js'
@@ -41,6 +44,8 @@ export interface PluginSystemDeps {
   /** What plugin processes are served with. */
   readonly brokers: ServedBrokers
   readonly version: string
+  /** Where secrets of plugins are kept. */
+  readonly secretFile: SecretFile
   /** Whether there is such a session in a workspace. */
   isSession(sessionId: string, directory: string): boolean
   serverUrl(): string | undefined
@@ -103,7 +108,12 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
       reader,
       isSession: deps.isSession,
       lastManifests: createLru(MANIFESTS),
-      assessing: { brokered, sha256: effects.sha256, hasCopy: async (content) => (await store.path(content)) !== undefined },
+      assessing: {
+        brokered,
+        noticed: deps.brokers.ownConfigs.noticed,
+        sha256: effects.sha256,
+        hasCopy: async (content) => (await store.path(content)) !== undefined,
+      },
       pins: createTrustPins(store),
     },
   })
@@ -123,7 +133,15 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
   })
 
   return {
-    facade: createPluginFacade({ registry, supervisor, records, directories, workspaces, builtIns, switches, grants, dependencies }),
+    facade: {
+      ...createPluginFacade({ registry, supervisor, records, directories, workspaces, builtIns, switches, grants, dependencies }),
+      ...createPluginSettings({
+        records,
+        directories,
+        workspaces,
+        secrets: createDeclaredSecrets(deps.secretFile, () => effects.clock.now()),
+      }),
+    },
     async ready(directory, sessionId, isEnough) {
       await workspaces.use(directory, sessionId === undefined ? undefined : { sessionId, isVisit: isEnough !== undefined })
       const view = registry.view(directory, sessionId)

@@ -8,6 +8,9 @@ import { createCallNames } from '../session/state/call-names.js'
 import { createManagedOutputs } from '../artifact/outputs.js'
 import { type EventFeed, startEventFeed } from '../plugin/calls/event-feed.js'
 import { createNativeHost } from '../host/host.js'
+import { createPluginModelDoor } from '../host/plugin-models.js'
+import { createPolicyDoor } from '../host/plugin-policy.js'
+import { createTaskDoor } from '../host/plugin-tasks.js'
 import type { PluginPrograms } from '../plugin/start-plans.js'
 import { createPause, createSlices } from '../../kernel/pause.js'
 import { type Rows, sessionOrThrow, type Sources, type Work } from '../session/state/core.js'
@@ -95,6 +98,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     restores: createRestores(moving, { inspect, actors }),
     projects,
   }
+  extending.giveDoors({ tasks: createTaskDoor(core), policy: createPolicyDoor(core), models: createPluginModelDoor(core) })
   const system = await createSystem({
     effects,
     store,

@@ -4,13 +4,18 @@ import { createCommandSandbox } from '../../platform/confinement/confined-comman
 import { createProtectedFiles } from '../../platform/protection/protected-files.js'
 import type { Effects } from '../../ports/effects.js'
 import { publicDocument } from '../../protocol/text/secrets.js'
+import { BROKERED } from '../../protocol/plugin/broker-operations.js'
 import type { Store } from '../../store/store.js'
 import { createEventCommit } from '../plugin/brokers/event-commit.js'
+import { installBrokers } from '../plugin/brokers/installed.js'
+import { createOwnConfigs } from '../plugin/brokers/own-config.js'
+import { createSecretFile } from '../plugin/brokers/secrets/secret-file.js'
 import { reviewApprovals } from '../plugin/entry/trust-review.js'
 import { createPluginSystem, type PluginSystem } from '../plugin/plugin-system.js'
 import type { PluginPrograms } from '../plugin/start-plans.js'
 import { createCatalogSource } from '../provider/catalog/source.js'
 import { createResourceFacades } from '../resource/facade/resources.js'
+import { wireBrokers } from './wire-brokers.js'
 import type { EventParts } from './wire-events.js'
 
 interface PluginWiring {
@@ -24,7 +29,10 @@ interface PluginWiring {
 
 export type PluginParts = ReturnType<typeof wirePlugins>
 
-export function wirePlugins({ effects, store, version, programs, serverUrl, inspect }: PluginWiring, { journal, actors }: EventParts) {
+export function wirePlugins(
+  { effects, store, version, programs, serverUrl, inspect }: PluginWiring,
+  { journal, actors, live }: EventParts,
+) {
   const protectedFiles = createProtectedFiles({
     configDirectory: effects.paths.config,
     stateDirectory: effects.paths.state,
@@ -39,7 +47,7 @@ export function wirePlugins({ effects, store, version, programs, serverUrl, insp
   const { configs, resources, instructions, watched } = createResourceFacades({
     effects,
     onUpdated: (directory) => journal.commit('process', (tx) => tx.emit('config.updated', { directory })),
-    review: (before, after) => reviewApprovals(before, after, new Set()),
+    review: (before, after) => reviewApprovals(before, after, BROKERED),
     plugins: () => plugins,
     whyNoSandbox: sandbox.whyMissing,
     surroundings: async (directory) => {
@@ -49,8 +57,11 @@ export function wirePlugins({ effects, store, version, programs, serverUrl, insp
       return { contributions: view?.providers ?? [], offered: await source.known(), tools, plugins: plugins?.builtInIds() ?? [], idle }
     },
   })
+  const sessionBrokers = wireBrokers({ effects, store, live, sandbox, configs })
+  const secretFile = createSecretFile(effects)
   plugins = createPluginSystem({
     effects,
+    secretFile,
     snapshots: configs.snapshots,
     programs,
     version,
@@ -63,7 +74,9 @@ export function wirePlugins({ effects, store, version, programs, serverUrl, insp
       config: async ({ workspace }) => publicDocument(await configs.load(workspace ?? effects.paths.config)),
       publish: createEventCommit({ journal, store, effects }),
       protectedFiles,
+      ownConfigs: createOwnConfigs(effects, configs),
+      brokers: installBrokers({ effects, secretFile, serverUrl: serverUrl ?? (() => undefined), others: sessionBrokers.brokers }),
     },
   })
-  return { configs, resources, instructions, watched, plugins, source, sandbox }
+  return { configs, resources, instructions, watched, plugins, source, sandbox, giveDoors: sessionBrokers.give }
 }

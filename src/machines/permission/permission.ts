@@ -77,7 +77,7 @@ export function judge(input: JudgeInput): Judgement {
   }
 }
 
-function isApproved(approvals: readonly Approval[], permission: string, pattern: string): boolean {
+export function isApproved(approvals: readonly Approval[], permission: string, pattern: string): boolean {
   return approvals.some((approval) =>
     approval.exact === true
       ? approval.permission === permission && approval.pattern === pattern
@@ -151,7 +151,8 @@ export function expandHome(pattern: string, home: string): string {
   return pattern
 }
 
-function lastMatch(rules: readonly PermissionRule[], permission: string, pattern: string): PermissionRule | undefined {
+/** The rule that speaks last of those that match both. */
+export function lastMatch(rules: readonly PermissionRule[], permission: string, pattern: string): PermissionRule | undefined {
   return rules.findLast((rule) => matches(rule.permission, permission, rule.action) && matches(rule.pattern, pattern, rule.action))
 }
 

@@ -1,6 +1,7 @@
 // Holds plugin-protocol §4.5, §4.6, §5.1.
 import { describe, expect, test } from 'vitest'
 import type { PluginSocket } from '../../../src/ports/contributions.js'
+import { createServedSessions } from '../../../src/actors/plugin/brokers/served-sessions.js'
 import { createEventSender } from '../../../src/actors/plugin/process/external-events.js'
 import type { ExternalProvider } from '../../../src/actors/plugin/process/external-provider.js'
 import { toContributions, uncalledHooks } from '../../../src/actors/plugin/process/external.js'
@@ -18,7 +19,9 @@ function contribute(reply: object) {
   const played = playLink()
   const events = createEventSender({ link: played.link, clock: played.clock, onProblem: () => undefined })
   const parsed = parseInitializeReply({ protocol: 'svc-plugin/2', ...reply })
-  const contributions = toContributions(parsed, { pluginId: OWNER.pluginId, link: played.link, clock: played.clock, events })
+  const { link, clock } = played
+  const parts = { pluginId: OWNER.pluginId, link, clock, events, served: createServedSessions(clock), capabilities: new Set<never>() }
+  const contributions = toContributions(parsed, parts)
   return { ...played, played, contributions }
 }
 

@@ -1,5 +1,6 @@
 // Holds plugin-protocol §4.4, §4.7.
 import { describe, expect, test } from 'vitest'
+import { createServedSessions } from '../../../src/actors/plugin/brokers/served-sessions.js'
 import { externalTool, toolResult } from '../../../src/actors/plugin/process/external-tools.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import { OWNER, playLink } from './played-link.js'
@@ -20,7 +21,10 @@ function underWay() {
     progress: (metadata: unknown) => void told.push(metadata),
     decisions: () => [],
   }
-  const answer = externalTool(OWNER.pluginId, DECLARED, played.link).invoke({ a: 1 }, context)
+  const answer = externalTool(OWNER.pluginId, DECLARED, { link: played.link, served: createServedSessions(played.clock) }).invoke(
+    { a: 1 },
+    context,
+  )
   const tell = (metadata: unknown, more: object = {}) =>
     played.plugin({ method: 'host.tool.progress', params: { id: 1, metadata }, owner: OWNER, ...more })
   return { ...played, told, tell, answer }

@@ -24,17 +24,17 @@ async function found() {
 
 test('a capability without a broker is refused when it is approved, and never granted by an approval that holds it', async () => {
   const { place } = scene
-  const capabilities = ['config-read', 'process-spawn']
-  writePackage(place, ID, { agent: { capabilities }, files: { 'plugin.mjs': toolProgram('greet', 'one') } })
+  const capabilities = ['config-read', 'workspace-read']
+  writePackage(place, ID, { agent: { capabilities, scope: 'global' }, files: { 'plugin.mjs': toolProgram('greet', 'one') } })
   const refusal = {
     code: 'capability-not-granted',
-    message: 'no broker here for process-spawn in the scope workspace',
+    message: 'no broker here for workspace-read in the scope global',
     action: 'take it out of agent.capabilities, or use a server that has a broker for it',
   }
   const { revision, diagnostics } = await found()
   expect(diagnostics).toEqual([{ code: 'permission-required', message: 'external trust is required' }, refusal])
 
-  const trust = { workspaceId: place.repo, packageId: ID, revision, capabilities, executableApproved: true }
+  const trust = { workspaceId: place.repo, packageId: ID, revision, scope: 'global', capabilities, executableApproved: true }
   const patch = { plugins: { [ID]: { options: { trust: [trust] } } } }
   const answer = await server.call('PATCH', '/v2/config?scope=installation', patch)
   expect([answer.status, answer.body]).toEqual([

@@ -13,6 +13,7 @@ import type { HostCapability, PluginDeclared } from '../../../protocol/plugin/pl
 import type { PluginOwner } from '../../../protocol/plugin/plugin-frame.js'
 import { asDeclared } from '../../../protocol/text/leniency.js'
 import type { InstancePlace } from '../generation/instance.js'
+import type { ServedSessions } from './served-sessions.js'
 
 /** Serves one capability of every plugin; installing it grants the capability. */
 export interface Broker {
@@ -39,10 +40,17 @@ export interface LeaseSubject {
   readonly place: InstancePlace
   /** What the manifest says beside the capabilities. */
   readonly declared: PluginDeclared
+  /** Everything that is granted, of which the lease is a part. */
+  readonly capabilities: ReadonlySet<HostCapability>
+  /** Hosts of this machine and its networks that the installation lets the plugin reach. */
+  readonly listedHosts: readonly string[]
+  /** Sessions it serves; absent = it serves none. */
+  readonly served?: ServedSessions
 }
 
 /** One capability of one incarnation of a plugin. */
 export interface BrokerLease extends LeaseSubject {
+  readonly served: ServedSessions
   /** Aborted when the lease is revoked. */
   readonly signal: AbortSignal
   /** A table of what stays open under this lease; `end` is called once for each, when it is closed or the lease is revoked. */

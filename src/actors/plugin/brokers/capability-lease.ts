@@ -3,7 +3,7 @@ import type { ActorRefFrom } from 'xstate'
 import type { leaseMachine, LeaseEvent } from '../../../machines/plugin/lease.machine.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import type { Broker, BrokerCall, GrantedBroker, LeaseSubject } from './broker.js'
+import type { Broker, BrokerCall, BrokerLease, GrantedBroker } from './broker.js'
 import { createOpenTables, retired } from './open-tables.js'
 
 export interface CapabilityLease {
@@ -15,7 +15,7 @@ export interface CapabilityLease {
 }
 
 interface CapabilityLeaseOptions {
-  readonly subject: LeaseSubject
+  readonly subject: Omit<BrokerLease, 'signal' | 'table' | 'count'>
   readonly broker: Broker
   readonly ref: ActorRefFrom<typeof leaseMachine>
   nextNumber(): number

@@ -17,6 +17,7 @@ import type { Lease } from '../generation/instance.js'
 import type { Broker, LeaseSubject } from './broker.js'
 import { type CapabilityLease, createCapabilityLease } from './capability-lease.js'
 import { createQuotas } from './quotas.js'
+import { createServedSessions } from './served-sessions.js'
 
 export interface CountedLease extends LeaseCounts {
   readonly capability: HostCapability
@@ -36,7 +37,7 @@ export interface InstanceLease extends Lease {
 }
 
 export interface Leases {
-  grant(subject: LeaseSubject, capabilities: Iterable<HostCapability>): InstanceLease
+  grant(subject: Omit<LeaseSubject, 'capabilities'>, capabilities: Iterable<HostCapability>): InstanceLease
 }
 
 interface LeasesDeps {
@@ -67,7 +68,12 @@ export function createLeases({ effects, brokers, inspect, actors }: LeasesDeps):
   let lastNumber = 0
   const nextNumber = (): number => ++lastNumber
 
-  function begin(key: string, subject: LeaseSubject, capability: HostCapability, broker: Broker): void {
+  function begin(
+    key: string,
+    subject: Parameters<typeof createCapabilityLease>[0]['subject'],
+    capability: HostCapability,
+    broker: Broker,
+  ): void {
     const { pluginId, registryGeneration: generation = 0 } = subject.owner
     const input = { key, pluginId, generation, capability }
     const ref = supervised.start(key, (options) => createActor(logic, { id: `lease:${key}`, input, ...options }))
@@ -78,13 +84,14 @@ export function createLeases({ effects, brokers, inspect, actors }: LeasesDeps):
   return {
     grant(subject, capabilities) {
       const granted = new Set(capabilities)
+      const whole = { ...subject, capabilities: granted, served: subject.served ?? createServedSessions(effects.clock) }
       const keys = new Map<HostCapability, string>()
       for (const capability of granted) {
         const broker = brokers.get(capability)
         if (broker === undefined) continue
         const key = `${subject.owner.instanceId}/${capability}`
         keys.set(capability, key)
-        begin(key, subject, capability, broker)
+        begin(key, whole, capability, broker)
       }
       let revoked = false
       return {

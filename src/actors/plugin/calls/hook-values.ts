@@ -14,6 +14,14 @@ export const HookedMessages = z.array(ProviderMessage).min(1, 'must not be empty
 /** `chat.options` */
 export const HookedOptions = tableOf(anyRecord)
 
+/** `response.text` */
+export const HookedAnswer = z
+  .string()
+  .refine(
+    (text) => Buffer.byteLength(text) <= LIMITS.pluginResponses.textBytes,
+    `must be at most ${LIMITS.pluginResponses.textBytes} bytes`,
+  )
+
 /** Names that decide how a request is framed and where it goes. */
 const FRAMING = new Set(['host', 'connection', 'content-length', 'content-type', 'transfer-encoding', 'upgrade', 'te', 'trailer', 'expect'])
 const HeaderName = z

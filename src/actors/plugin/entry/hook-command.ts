@@ -17,7 +17,7 @@ import { HOOK_COMMAND_PROTOCOL } from '../../../protocol/plugin/plugin-frame.js'
 import type { PluginEvent } from '../../../protocol/plugin/plugin-requests.js'
 import type { Effects } from '../../../ports/effects.js'
 import { isRecord } from '../../../protocol/text/json.js'
-import { EVENT_HOOK, type EventsContribution, type Hook, HOOK_NAMES, type HookName } from '../../../ports/contributions.js'
+import { EVENT_HOOK, type EventsContribution, type Hook, HOOK_NAMES } from '../../../ports/contributions.js'
 import type { HookCommand, HookManifest } from './hook-manifest.js'
 import { type HookProgram, type HookRequest, hookTimeoutOf, runHookProgram } from './hook-process.js'
 import type { InstanceProblem, StartInstance } from '../generation/instance.js'
@@ -39,7 +39,7 @@ export function startHookCommand(deps: HookCommandDeps, command: HookCommand, wo
     const program = await programOf(deps, command, workspace)
     signal.throwIfAborted()
     const lane = createLane(deps.effects, command.id, program)
-    const isRunFor = (name: HookName | typeof EVENT_HOOK) => program !== undefined && (command.manifest.hooks?.includes(name) ?? true)
+    const isRunFor = (name: CommandHook | typeof EVENT_HOOK) => program !== undefined && (command.manifest.hooks?.includes(name) ?? true)
     const events = isRunFor(EVENT_HOOK) ? createEventLane(lane, onProblem) : undefined
     return {
       contributions: {
@@ -61,9 +61,10 @@ export function startHookCommand(deps: HookCommandDeps, command: HookCommand, wo
   }
 }
 
+type CommandHook = (typeof HOOK_NAMES)[number]
 type Call = (request: HookRequest, signal?: AbortSignal) => Promise<unknown>
 
-function hooksOf(manifest: HookManifest, callOf: (name: HookName) => Call | undefined): Readonly<Record<string, Hook>> {
+function hooksOf(manifest: HookManifest, callOf: (name: CommandHook) => Call | undefined): Readonly<Record<string, Hook>> {
   const hooks: Record<string, Hook> = {}
   for (const name of HOOK_NAMES) {
     const call = callOf(name)
@@ -77,7 +78,7 @@ function hooksOf(manifest: HookManifest, callOf: (name: HookName) => Call | unde
   return hooks
 }
 
-function additionsOf({ chatHeaders, chatOptions, shellEnv }: HookManifest, name: (typeof HOOK_NAMES)[number]) {
+function additionsOf({ chatHeaders, chatOptions, shellEnv }: HookManifest, name: CommandHook) {
   if (name === 'chat.headers') return chatHeaders ?? undefined
   if (name === 'chat.options') return chatOptions ?? undefined
   return name === 'shell.env' ? (shellEnv ?? undefined) : undefined

@@ -4,16 +4,22 @@ import type { RouteDeclaration } from '../../../protocol/plugin/plugin-frame.js'
 import { RouteResponse } from '../../../protocol/plugin/plugin-services.js'
 import type { Clock } from '../../../ports/effects.js'
 import type { RouteContribution, SocketRouteContribution } from '../../../ports/contributions.js'
+import type { ServedSessions } from '../brokers/served-sessions.js'
 import { socketOver } from './external-socket.js'
 import { isFields } from '../link/initialize.js'
 import type { Link } from '../link/link.js'
 
-export function externalRoute({ descriptor, priority }: RouteDeclaration, link: Link): RouteContribution {
+export function externalRoute(
+  { descriptor, priority }: RouteDeclaration,
+  link: Link,
+  served: Pick<ServedSessions, 'during'>,
+): RouteContribution {
   return {
     descriptor,
     priority,
     async handle(request, signal) {
-      const result = await link.call('route.handle', { routeId: descriptor.id, request }, { signal })
+      const serving = request.sessionId === null ? undefined : { sessionId: request.sessionId }
+      const result = await served.during(serving, () => link.call('route.handle', { routeId: descriptor.id, request }, { signal }))
       const parsed = RouteResponse.safeParse(isFields(result) && result['headers'] === null ? { ...result, headers: {} } : result)
       if (parsed.success) return parsed.data
       link.complain(`The plugin answered a request for the route "${descriptor.id}" with something that is no response.`)

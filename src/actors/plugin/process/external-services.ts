@@ -12,6 +12,7 @@ import {
   SystemContextSection,
 } from '../../../protocol/plugin/plugin-services.js'
 import { EVENT_HOOK, type ExtraContributions, type Hook, type Service } from '../../../ports/contributions.js'
+import type { ServedSessions } from '../brokers/served-sessions.js'
 import { isEmptyTable, isFields } from '../link/initialize.js'
 import type { Link } from '../link/link.js'
 
@@ -24,10 +25,10 @@ const Commands = list(PluginCommand)
 const Skills = list(PluginSkill)
 const Sections = list(SystemContextSection)
 
-export function externalServices(reply: InitializeReply, link: Link): Services {
+export function externalServices(reply: InitializeReply, link: Link, served: Pick<ServedSessions, 'during'>): Services {
   const { agents, commands, skills, systemContext, prompts, config } = reply.services
   const made: Services = {
-    hooks: hooksOf(reply.hooks, link),
+    hooks: hooksOf(reply.hooks, link, served),
     agents: agents.map(service(link, 'agent.list', Catalog)),
     commands: commands.map(service(link, 'command.list', Commands)),
     skills: skills.map(service(link, 'skill.list', Skills)),
@@ -57,11 +58,14 @@ export function parseAnswer<Schema extends z.ZodType>(method: string, schema: Sc
   )
 }
 
-function hooksOf(names: readonly string[], link: Link): Record<string, Hook> {
+function hooksOf(names: readonly string[], link: Link, served: Pick<ServedSessions, 'during'>): Record<string, Hook> {
   const call =
     (hook: string): Hook =>
-    (context, value, signal) =>
-      link.call('hook.invoke', { hook, context, value }, { signal })
+    (context, value, signal) => {
+      const { sessionId } = context
+      const serving = typeof sessionId === 'string' ? { sessionId } : undefined
+      return served.during(serving, () => link.call('hook.invoke', { hook, context, value }, { signal }))
+    }
   return Object.fromEntries(names.filter((name) => name !== EVENT_HOOK).map((name) => [name, call(name)]))
 }
 

@@ -5,12 +5,18 @@ import { LIMITS } from '../../../protocol/limits.js'
 import type { ToolDeclaration } from '../../../protocol/plugin/plugin-frame.js'
 import { isEmptyTable, isFields } from '../link/initialize.js'
 import { firstIssue, schemaProblem } from './json-schema.js'
+import type { ServedSessions } from '../brokers/served-sessions.js'
 import type { Link } from '../link/link.js'
 import { type PermissionNeed, type ToolContribution, ToolError, type ToolResult } from '../../../ports/plugin.js'
 import { messageOf } from '../../../protocol/message-of.js'
 
+interface ToolParts {
+  readonly link: Link
+  readonly served: Pick<ServedSessions, 'during'>
+}
+
 /** One declared tool. Throws `plugin.invalid` when its parameters are no JSON Schema. */
-export function externalTool(pluginId: string, declared: ToolDeclaration, link: Link): ToolContribution {
+export function externalTool(pluginId: string, declared: ToolDeclaration, { link, served }: ToolParts): ToolContribution {
   const { id, description, parameters, permission, outputSchema } = declared
   return {
     id,
@@ -24,7 +30,8 @@ export function externalTool(pluginId: string, declared: ToolDeclaration, link: 
       const { directory, sessionId, messageId, callId, signal } = context
       try {
         const params = { tool: id, directory, sessionId, messageId, callId, input: value }
-        const reply = await link.call('tool.invoke', params, { signal, onProgress: (metadata) => context.progress(metadata) })
+        const call = () => link.call('tool.invoke', params, { signal, onProgress: (metadata) => context.progress(metadata) })
+        const reply = await served.during({ sessionId, tool: context }, call)
         return toolResult(id, reply)
       } catch (error) {
         if (signal.aborted || error instanceof ToolError) throw error

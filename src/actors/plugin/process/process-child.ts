@@ -8,11 +8,13 @@ import type { PluginOwner } from '../../../protocol/plugin/plugin-frame.js'
 import type { ProcessEnding } from '../../../machines/plugin/instance.machine.js'
 import type { ChildPipe, Effects, PipeOptions } from '../../../ports/effects.js'
 import { type BrokerHost, createBrokers } from '../brokers/brokers.js'
-import type { InstanceProblem } from '../generation/instance.js'
 import type { CountedLease, Leases } from '../brokers/leases.js'
+import { createServedSessions, type ServedSessions } from '../brokers/served-sessions.js'
+import type { InstanceProblem } from '../generation/instance.js'
 import { createLink, type Link } from '../link/link.js'
 import { createPluginLog } from './plugin-log.js'
 import type { ProcessSpec } from './process-spec.js'
+import { settingsIssue } from './settings-issue.js'
 import { createWatchdog } from './watchdog.js'
 import { messageOf } from '../../../protocol/message-of.js'
 
@@ -29,6 +31,8 @@ export interface ProcessDeps {
 export interface Child {
   readonly pipe: ChildPipe
   readonly link: Link
+  /** Sessions it serves. */
+  readonly served: ServedSessions
   /** How it ended, once what it sent before was taken; never rejects. */
   readonly ended: Promise<ProcessEnding>
   /** It has answered `initialize`. */
@@ -54,8 +58,19 @@ export async function openChild({ effects, host, leases, onLine }: ProcessDeps, 
   const { pluginId, place, eventNamespaces } = spec
   const { owner, onProblem, onBroken } = options
   const config = spec.capabilities.has('config-read') ? await host.config(place) : null
-  const lease = leases.grant({ owner, place, declared: spec.declared ?? {} }, spec.capabilities)
-  const brokers = createBrokers({ effects, host, owner, lease, place, eventNamespaces, config })
+  const served = createServedSessions(clock)
+  const { declared = {}, listedHosts = [] } = spec
+  const lease = leases.grant({ owner, place, declared, listedHosts, served }, spec.capabilities)
+  const brokers = createBrokers({
+    effects,
+    host,
+    owner,
+    lease,
+    place,
+    eventNamespaces,
+    config,
+    settingsIssue: (value) => settingsIssue(spec.declared?.settings, value),
+  })
   const output = createPluginLog({
     clock,
     log,
@@ -129,6 +144,7 @@ export async function openChild({ effects, host, leases, onLine }: ProcessDeps, 
   return {
     pipe,
     link,
+    served,
     ended: end(),
     loaded: () => watchdog.loaded(),
     retire,

@@ -135,14 +135,21 @@ async function initialize({ effects }: ProcessDeps, spec: ProcessSpec, at: Subje
   try {
     const reply = parseInitializeReply(await link.call('initialize', params, { timeoutMs: LIMITS.plugins.initialize }))
     child.loaded()
-    const uncalled = uncalledHooks(reply)
+    const uncalled = uncalledHooks(reply, spec.capabilities)
     if (uncalled !== undefined) onProblem({ code: 'hook', message: uncalled })
     if (reply.problems.length > 0) onProblem({ code: 'reported', message: reportedText(reply) })
     const events = createEventSender({ link, clock: effects.clock, onProblem })
     return {
       name: reply.name,
       version: reply.version,
-      contributions: toContributions(reply, { pluginId, link, clock: effects.clock, events }),
+      contributions: toContributions(reply, {
+        pluginId,
+        link,
+        clock: effects.clock,
+        events,
+        served: child.served,
+        capabilities: spec.capabilities,
+      }),
       events,
     }
   } catch (error) {

@@ -98,7 +98,7 @@ async function layersAs(core: Pick<Sources, 'resources'>, session: Session, { ag
 
 /** Layers of a session that runs as an agent, without some tools; the rules of a workflow are those of its file. */
 export function layersFor(
-  { permission = [], workflowRunID, workflowAccepted }: Session,
+  { permission = [], workflowRunID, workflowAccepted }: Pick<Session, 'permission' | 'workflowRunID' | 'workflowAccepted'>,
   agent: AgentView,
   tools: readonly string[],
 ): PermissionLayers {

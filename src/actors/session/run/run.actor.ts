@@ -11,6 +11,7 @@ import type { Rows, Work, Sources } from '../state/core.js'
 import { compactionLogic } from '../compaction/compaction.actor.js'
 import type { Compactions } from '../compaction/compactions.js'
 import type { OpenCall, RunScope } from './run-scope.js'
+import { hookAnswer } from './answer-hook.js'
 import { prepareStep, type Stoppable, streamStep } from './step.js'
 import type { SystemContext } from './system-context.js'
 
@@ -80,7 +81,8 @@ export function runLogic(core: Rows & Work & Sources, context: SystemContext, ru
             core.callNames.note(run.runId, callId, { sessionId: run.session.id, tool: tool.contribution.id, pluginId: tool.pluginId })
           sendBack({ type: 'tool.called', callId })
         }
-        work.until(streamStep(run, step, input.attempt, onCall, work)).then(
+        const answered = streamStep(run, step, input.attempt, onCall, work).then(() => hookAnswer(core, step, work.signal))
+        work.until(answered).then(
           () => sendBack({ type: 'generation.finished' }),
           (error: unknown) => sendBack({ type: 'generation.failed', failure: stepFailure(error) }),
         )

@@ -112,6 +112,7 @@ export function superviseChildPipe(
     },
     ended,
     gone: finish(),
+    signal: (name) => !gone && signalGroup(pid, name),
     kill,
     residentBytes: () => (gone ? undefined : residentBytes(pid, family)),
   }

@@ -11,6 +11,8 @@ export interface PlayedChild {
   /** Whether the other side has paused its output; what it writes meanwhile is delivered on `resume`, or before its end. */
   readonly paused: boolean
   readonly ended: boolean
+  /** What it was sent, in order; it ends with the first one. */
+  readonly signals: readonly string[]
   /** What `residentBytes` answers. */
   residentBytes: number | undefined
   /** Calls `listener` with every text it reads from now on. */
@@ -37,6 +39,7 @@ export function createPlayedChild(pid: number, options: PipeOptions): { readonly
   let reading = true
   let paused = false
   let ended = false
+  const signals: string[] = []
   let residentBytes: number | undefined
   let settle: (ending: Ending) => void = () => undefined
   const ending = new Promise<Ending>((resolve) => {
@@ -86,6 +89,7 @@ export function createPlayedChild(pid: number, options: PipeOptions): { readonly
     get ended() {
       return ended
     },
+    signals,
     get residentBytes() {
       return residentBytes
     },
@@ -130,6 +134,12 @@ export function createPlayedChild(pid: number, options: PipeOptions): { readonly
     },
     ended: ending,
     gone: ending.then(() => undefined),
+    signal(name) {
+      if (ended) return false
+      signals.push(name)
+      end({ signal: name })
+      return true
+    },
     kill: () => end({ signal: 'SIGKILL' }),
     residentBytes: () => (ended ? undefined : residentBytes),
   }

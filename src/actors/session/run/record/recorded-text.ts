@@ -2,10 +2,11 @@
 import { SvcError } from '../../../../protocol/errors.js'
 import { LIMITS } from '../../../../protocol/limits.js'
 import type { ReasoningPart, TextPart } from '../../../../protocol/message/message.js'
-import { createJoiner } from '../../../../protocol/text/well-formed.js'
+import { createJoiner, wellFormed } from '../../../../protocol/text/well-formed.js'
 import type { Change } from '../../../events/journal.js'
+import type { TextReplacement, TextSoFar } from '../../../events/live.js'
 import { isCounted } from '../../history/said-by-provider.js'
-import { grown, now, place, put, type Recording, recordAlone } from './recording.js'
+import { grown, isOpen, now, place, put, type Recording, recordAlone, show } from './recording.js'
 
 /** Bytes of a text inside the JSON of its event; the rest of the event has the remaining room. */
 const TEXT_BYTES = LIMITS.events.recordBytes - 8192
@@ -32,6 +33,31 @@ export function addText(recording: Recording, delta: string): void {
 export function startPassage(recording: Recording, id: string): void {
   const before = [...recording.parts.values()].filter(isCounted).length
   recording.passages.start(id, before, textPart(recording)?.text.length ?? 0)
+}
+
+/** The text so far. */
+export function openText(recording: Recording): TextSoFar | undefined {
+  const part = textPart(recording)
+  return part === undefined ? undefined : { messageId: recording.messageId, partId: part.id, text: part.text }
+}
+
+/** See `Live.replaceText`. Where passages stood in the text is forgotten with it: it is one of its own. */
+export function replaceText(recording: Recording, { partId, length, text }: TextReplacement): number {
+  const part = textPart(recording)
+  if (part === undefined || part.id !== partId || !isOpen(recording))
+    throw new SvcError('resource.conflict', 'the text is closed: it stays as it was recorded')
+  if (part.text.length < length)
+    throw new SvcError('resource.conflict', `the text has ${part.text.length} characters by now, and not ${length}`)
+  const next = { ...part, text: wellFormed(text + part.text.slice(length)) }
+  const bytes = Buffer.byteLength(JSON.stringify(next.text)) - 2
+  if (bytes > TEXT_BYTES) throw new SvcError('request.unprocessable', 'The text would have more than 1 MiB.')
+  const growth = recording.growth.get(part.id)
+  if (growth !== undefined) growth.bytes = bytes
+  else recording.growth.set(part.id, { joiner: createJoiner(), bytes })
+  recording.passages.clear()
+  grown(recording, next)
+  show(recording, next)
+  return next.text.length
 }
 
 export function startThought(recording: Recording, id: string): void {

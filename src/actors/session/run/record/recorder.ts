@@ -11,9 +11,20 @@ import type { AssistantInfo } from '../../../../protocol/message/message.js'
 import type { TokenUsage } from '../../../../protocol/message/token-usage.js'
 import type { ToolResult } from '../../../../ports/plugin.js'
 import type { Change } from '../../../events/journal.js'
+import type { TextReplacement, TextSoFar } from '../../../events/live.js'
 import type { SaidOfCall } from '../../history/said-by-provider.js'
 import { acceptCall, addInput, closeCalls, completeCall, failCall, noteChanging, showProgress, startCall } from './recorded-calls.js'
-import { addText, addThought, closeText, closeThoughts, endThought, startPassage, startThought } from './recorded-text.js'
+import {
+  addText,
+  addThought,
+  closeText,
+  closeThoughts,
+  endThought,
+  openText,
+  replaceText,
+  startPassage,
+  startThought,
+} from './recorded-text.js'
 import { begin, isOpen, now, openRecording, place, put, type Recording, type RecordingCore } from './recording.js'
 
 interface StepEnd {
@@ -31,6 +42,10 @@ export interface StepRecorder {
   /** Passages of the text, of a provider to which their places matter. */
   textStarted(id: string): void
   textEnded(id: string, metadata?: unknown): void
+  /** Its text as far as it has come; undefined once it is closed. */
+  openText(): TextSoFar | undefined
+  /** See `Live.replaceText`. */
+  replaceText(replacement: TextReplacement): number
   reasoningStarted(id: string): void
   reasoning(id: string, delta: string): void
   reasoningEnded(id: string, metadata?: unknown): void
@@ -68,8 +83,12 @@ export function beginStep(core: RecordingCore, tx: Change, opened: AssistantInfo
   const stored = core.store.messages.append(opened, begin(recording, tx))
   tx.emitMessage(stored.info)
   for (const part of stored.parts) tx.emitPart(part, now(recording))
+  const text = {
+    current: () => (isOpen(recording) ? openText(recording) : undefined),
+    replace: (replacement: TextReplacement) => replaceText(recording, replacement),
+  }
   tx.after(() => {
-    removeLive = core.live.add(messageId, { sessionId, info: () => recording.info, parts: () => [...parts.values()] })
+    removeLive = core.live.add(messageId, { sessionId, info: () => recording.info, parts: () => [...parts.values()], text })
   })
 
   /** I3 */
@@ -99,6 +118,8 @@ export function beginStep(core: RecordingCore, tx: Change, opened: AssistantInfo
     textEnded: (id, metadata) => passages.end(id, metadata),
     callSaid: (callId, said) => void saidOf.set(callId, { ...saidOf.get(callId), ...said }),
     text: whileOpen(addText),
+    openText: text.current,
+    replaceText: text.replace,
     reasoningStarted: whileOpen(startThought),
     reasoning: whileOpen(addThought),
     reasoningEnded: whileOpen(endThought),

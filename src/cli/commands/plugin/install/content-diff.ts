@@ -1,7 +1,7 @@
 /** What of a package is another than before: files, and what it asks for. Pure. */
 import { diffLines, createTwoFilesPatch } from 'diff'
 import type { AgentTarget } from '../../../../protocol/plugin/plugin.js'
-import { capabilityWords, hostsOf } from '../plugin-words.js'
+import { capabilityWords } from '../../../../protocol/plugin/capability-words.js'
 import type { ArchivedFile } from './tar-read.js'
 
 export interface FileChange {
@@ -59,11 +59,12 @@ export function targetChanges(was: AgentTarget | undefined, after: AgentTarget):
   const before = was ?? { ...after, capabilities: [] }
   const added = after.capabilities.filter((name) => !before.capabilities.includes(name))
   const removed = before.capabilities.filter((name) => !after.capabilities.includes(name))
+  const kept = after.capabilities.filter((name) => before.capabilities.includes(name))
   const said = (what: string, old: string, now: string) => (old === now ? [] : [`~ ${what}: ${old || '-'} -> ${now || '-'}`])
   return [
-    ...added.map((name) => `+ ${name}: ${capabilityWords(name)}`),
-    ...removed.map((name) => `- ${name}: ${capabilityWords(name)}`),
-    ...said('hosts', hostsOf(before) ?? '', hostsOf(after) ?? ''),
+    ...added.map((name) => `+ ${name}: ${capabilityWords(name, after)}`),
+    ...removed.map((name) => `- ${name}: ${capabilityWords(name, before)}`),
+    ...kept.flatMap((name) => said(name, capabilityWords(name, before), capabilityWords(name, after))),
     ...said('scope', before.scope, after.scope),
     ...said('runs', runs(before), runs(after)),
     ...said('publishes events in', before.eventNamespaces.join(', '), after.eventNamespaces.join(', ')),

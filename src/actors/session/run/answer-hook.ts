@@ -1,0 +1,36 @@
+/**
+ * The text of an answer past the hooks `response.text`, once the model has ended it and before it is closed (plugin-protocol §5.3).
+ *
+ * I1 All of them together have `LIMITS.pluginResponses.delay`; what they do not answer by then is not waited for.
+ * I2 A chain that fails or takes too long changes nothing: the text stays as the model wrote it.
+ * I3 Calls of the step go on meanwhile: they were accepted as they came.
+ */
+import { timeLimit } from '../../../kernel/patience.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import { RESPONSE_HOOK } from '../../../ports/contributions.js'
+import { HookedAnswer } from '../../plugin/calls/hook-values.js'
+import { runHooks } from '../../plugin/calls/hooks.js'
+import { messageOf } from '../../../protocol/message-of.js'
+import type { Rows } from '../state/core.js'
+import type { StepScope } from './run-scope.js'
+
+export async function hookAnswer({ effects }: Pick<Rows, 'effects'>, { world, recorder }: StepScope, signal: AbortSignal): Promise<void> {
+  const { view, target } = world
+  const open = view.hooks(RESPONSE_HOOK).length === 0 ? undefined : recorder.openText()
+  if (open === undefined || open.text === '') return
+  const { messageId, partId, text } = open
+  const { sessionId } = recorder.info
+  const { providerId, id: modelId } = target.model.ref
+  const context = { sessionId, messageId, partId, agent: target.agent.record.name, providerId, modelId }
+  const limit = timeLimit(effects.clock, LIMITS.pluginResponses.delay, 'it took too long')
+  try {
+    const accept = (answer: unknown) => HookedAnswer.parse(answer)
+    const changed = await runHooks(view, RESPONSE_HOOK, context, text, { signal: AbortSignal.any([signal, limit.signal]), accept })
+    if (changed !== text) recorder.replaceText({ partId, length: text.length, text: changed })
+  } catch (error) {
+    signal.throwIfAborted()
+    effects.log.warn('a hook failed and was ignored', { sessionId, messageId, hook: RESPONSE_HOOK, cause: messageOf(error) }) // I2
+  } finally {
+    limit.clear()
+  }
+}

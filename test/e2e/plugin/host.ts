@@ -1,0 +1,141 @@
+/** A plugin that asks the host whatever its tool is told to, as a program and in Lua; the model has it called by what the prompt says. */
+import { finish, type ModelServer, type ModelServerRequest, reply, startModelServer, text, toolCall } from '../../fixtures/model-server.js'
+import type { Message } from '../../../src/protocol/message/message.js'
+import type { HostCapability } from '../../../src/protocol/plugin/plugin.js'
+import type { Place } from '../server/place.js'
+import { approve, lifecycleOf, untilState, writePackage } from '../server/plugins.js'
+import type { Server } from '../server/server.js'
+import { toolParts } from '../server/transcript.js'
+
+/** One request to the host; `"$.opaqueId"` and `"$.partId"` in an input are those of the answer before that had one. */
+export interface Ask {
+  /** `process.spawn`, `policy.call`. */
+  readonly method: string
+  readonly operation?: string
+  readonly input?: object
+  readonly opaqueId?: string
+}
+
+const PROGRAM = `import { listen, send } from './wire.mjs'
+const waiting = new Map()
+let owner
+let last = 0
+function ask(method, params) {
+  const id = ++last
+  send({ id, method, params, owner })
+  return new Promise((resolve) => waiting.set(id, resolve))
+}
+const filled = (value, known) =>
+  Object.entries(known).reduce((text, [name, each]) => text.replaceAll('"$.' + name + '"', JSON.stringify(each)), JSON.stringify(value))
+async function run({ asks }) {
+  const answers = []
+  const known = {}
+  for (const { method, ...params } of asks) {
+    const { result, error } = await ask('host.' + method, JSON.parse(filled(params, known)))
+    const output = result !== null && typeof result === 'object' && 'output' in result ? result.output : result
+    for (const name of ['opaqueId', 'partId']) if ((output?.open ?? output)?.[name]) known[name] = (output.open ?? output)[name]
+    answers.push(error === undefined ? output : { error })
+  }
+  return { output: JSON.stringify(answers) }
+}
+listen((frame) => {
+  const { id, method, params } = frame
+  if (method === undefined) return void waiting.get(id)?.(frame)
+  if (method === 'initialize') {
+    owner = params.owner
+    return { protocol: 'svc-plugin/2', tools: [{ id: 'host', description: 'Asks the host.', parameters: { type: 'object' } }], hooks: HOOKS }
+  }
+  if (method === 'shutdown') process.exit(0)
+  if (method === 'hook.invoke') return HOOK(params)
+  return method === 'tool.invoke' ? run(params.input) : undefined
+})
+`
+
+const LUA = `local function fill(value, known)
+  for key, each in pairs(value) do
+    if each == "$.opaqueId" then value[key] = known elseif type(each) == "table" then fill(each, known) end
+  end
+end
+return {
+  tools = { {
+    id = "host",
+    description = "Asks the host.",
+    execute = function(call)
+      local answers, known = {}, nil
+      for _, ask in ipairs(call.input.asks) do
+        fill(ask, known)
+        local name = ask.method:gsub("%.", "_")
+        ask.method = nil
+        local ok, result = pcall(svc.host[name], ask)
+        if ok then
+          local output = result.output
+          if type(output) == "table" and output.opaqueId then known = output.opaqueId end
+          answers[#answers + 1] = output
+        else
+          answers[#answers + 1] = { error = tostring(result) }
+        end
+      end
+      return { output = { answers = answers } }
+    end,
+  } },
+}`
+
+export const ID = 'test.host'
+
+/** Writes, approves and starts the plugin. `hook` is the body of its hook, a function of the params. */
+export async function serveHost(
+  server: Server,
+  place: Place,
+  { capabilities, lua = false, scope = 'workspace', hooks = {} }: HostPlugin,
+): Promise<void> {
+  const [[hook, body] = ['', '() => null']] = Object.entries(hooks)
+  const program = PROGRAM.replace('HOOKS', JSON.stringify(hook === '' ? [] : [hook])).replace('HOOK(params)', `(${body})(params)`)
+  const files = lua ? { 'main.lua': LUA } : { 'plugin.mjs': program, 'wire.mjs': 'fixture:wire.mjs' }
+  const runtime = lua ? { runtime: 'lua', entrypoint: 'main.lua', command: [] } : {}
+  writePackage(place, ID, { agent: { ...runtime, scope, capabilities }, files })
+  const stream = await server.stream({ tail: true })
+  await lifecycleOf(server, ID)
+  await approve(server, place, ID)
+  await lifecycleOf(server, ID)
+  await untilState(stream, ID, 'active')
+  stream.close()
+}
+
+interface HostPlugin {
+  readonly capabilities: readonly HostCapability[]
+  readonly lua?: boolean
+  readonly scope?: string
+  /** One hook and what it does. */
+  readonly hooks?: Readonly<Record<string, string>>
+}
+
+/** Calls the tool as the last prompt says; everything else it answers with what `says` makes of it. */
+export function startHostModel(says: (request: ModelServerRequest) => string = () => 'Done.'): Promise<ModelServer> {
+  return startModelServer((request) => {
+    const { messages = [] } = request.body ?? {}
+    const prompt = contentOf(messages.findLast(({ role }) => role === 'user')?.['content'])
+    if (messages.at(-1)?.role === 'tool' || !prompt.startsWith('asks ')) return reply(text(says(request)), finish('stop'))
+    const asks: unknown = JSON.parse(prompt.slice('asks '.length))
+    return reply(text('Let me see.'), toolCall({ id: `call_${request.index}`, name: 'host', input: { asks } }), finish('tool_calls'))
+  })
+}
+
+export function contentOf(content: unknown): string {
+  if (typeof content === 'string') return content
+  return Array.isArray(content) ? content.map((part: { text?: string }) => part.text ?? '').join('') : ''
+}
+
+/** Has the plugin ask these in one tool call of the session; answers what it was answered. */
+export async function asking(server: Server, sessionId: string, asks: readonly Ask[], prompt: object = {}): Promise<unknown[]> {
+  await server.prompt(sessionId, { prompt: `asks ${JSON.stringify(asks)}`, ...prompt })
+  await server.call('POST', `/v2/sessions/${sessionId}/wait`)
+  return answersIn(await server.messages(sessionId))
+}
+
+/** What the last call of the tool was answered. */
+export function answersIn(messages: readonly Message[]): unknown[] {
+  const state = toolParts(messages).at(-1)?.state
+  if (state?.status !== 'completed') throw new Error(`the tool did not answer: ${JSON.stringify(state)}`)
+  const output: unknown = JSON.parse(state.output)
+  return Array.isArray(output) ? output : (output as { answers: unknown[] }).answers
+}

@@ -7,7 +7,7 @@
  * I3 `run` waits neither for pipes held by strangers nor, after SIGKILL, for ever for a process that does not die.
  * I4 Standard descriptors only: the gate reads from standard input and leaves nothing open.
  * I5 Names are held from before a program starts until it and its family are gone (`files/placeholders.ts`).
- * I6 Starting a process blocks the event loop for milliseconds: each has a turn of its own, however many are wanted at once.
+ * I6 Starting a process blocks the event loop for milliseconds: of those that `open` starts each has a turn of its own, of those that `run` does a few.
  */
 import { nextTurn } from '../../../kernel/pause.js'
 import type { PipeOptions, ProcessResult, Processes, SpawnOptions } from '../../../ports/effects.js'
@@ -33,14 +33,18 @@ export function createNodeProcesses(
   const agentPrograms = createAgentPrograms(reaper.mark)
   const live = new Map<number, { kill(): void; readonly gone: Promise<unknown> }>()
   let lastTurn: Promise<unknown> = Promise.resolve()
-  const turn = (): Promise<unknown> => {
+  let begun = 0
+  const turn = (atOnce: number): Promise<unknown> => {
     const mine = lastTurn
+    begun += 1
+    if (begun < atOnce) return mine
+    begun = 0
     lastTurn = mine.then(nextTurn)
     return mine
   }
   /** Its variable comes last: what a program is given cannot hide it. */
   const start = async (command: string, program: SpawnOptions | PipeOptions, input: boolean) => {
-    await turn() // I6
+    await turn('captureBytes' in program ? RUN_AT_ONCE : 1) // I6
     const { variable, begin } = families.expect()
     const started = await spawnGated(command, { ...program, env: { ...program.env, ...variable } }, input)
     return { ...started, family: begin(started.pid) }
@@ -97,6 +101,9 @@ export function createNodeProcesses(
     },
   }
 }
+
+/** Programs that run to their end and begin in one turn. */
+const RUN_AT_ONCE = 4
 
 const ABORTED: ProcessResult = {
   exitCode: null,

@@ -400,8 +400,8 @@ describe('finding manifests', () => {
     })
     expect(ids).toEqual([['guard', 'config/plugins/guard.json']])
     expect(broken.map(({ id, reason }) => [id, reason.split(':')[0]])).toEqual([
-      ['left-pad', 'no plugin has this name, and nothing is started'],
       ['@example/svc-plugin', 'no plugin has this name, and nothing is started'],
+      ['left-pad', 'no plugin has this name, and nothing is started'],
     ])
   })
 

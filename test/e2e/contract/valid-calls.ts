@@ -11,7 +11,7 @@ import { LSP_CALLS } from './lsp-calls.js'
 import { MCP_CALLS } from './mcp-calls.js'
 import { SESSION_CALLS } from './session-calls.js'
 import { connectTerminal, firstRecord } from './sockets.js'
-import { sessionOf, talked, type ValidCall, type World , PLUGIN } from './world.js'
+import { sessionOf, talked, type ValidCall, type World, PLUGIN } from './world.js'
 
 const get =
   (path: string): ValidCall =>

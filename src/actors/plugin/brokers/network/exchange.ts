@@ -21,7 +21,7 @@ export interface Exchange {
   close(reason?: SvcError): void
 }
 
-export interface Piece {
+interface Piece {
   /** With the first one. */
   readonly answer: Omit<Answered, 'body' | 'filter'> | undefined
   readonly bytes: Uint8Array

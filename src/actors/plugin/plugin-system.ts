@@ -22,11 +22,11 @@ import type { NativeHost, NativePlugin } from '../../ports/plugin.js'
 import { createBuiltIns } from './package/built-ins.js'
 import { createNpmCache } from './entry/npm-cache.js'
 import { createPackageReader } from './package/package-reader.js'
-import { createPackageStore } from './package/package-store.js'
+import { createPackageStore, type PinnedContent } from './package/package-store.js'
 import { createTrustPins } from './package/trust-pins.js'
 import type { PackageSupervisor } from './package/package-supervisor.js'
 import { createPackageActors } from './package-actors.js'
-import { createPluginFacade } from './facade/plugin-facade.js'
+import { createPluginFacade, type FacadeDeps } from './facade/plugin-facade.js'
 import { createPluginSettings } from './facade/plugin-settings.js'
 import { createPluginRecords, type PluginRecords } from './package/plugin-records.js'
 import { createDeclaredSecrets } from './brokers/secrets/declared-secrets.js'
@@ -95,6 +95,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
 
   const { plan, grants, brokered } = createStartPlans({ ...deps, records, store, npm, awaited: (key) => dependencies.awaited(key) })
   const { supervisor, generations, dependencies } = createPackageActors({ ...deps, registry, records, store, plan })
+  const hasCopy = async (content: PinnedContent) => (await store.path(content)) !== undefined
   const directories = createDirectoryPlugins({
     effects,
     registry,
@@ -106,12 +107,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
       reader,
       isSession: deps.isSession,
       lastManifests: createLru(MANIFESTS),
-      assessing: {
-        brokered,
-        noticed: deps.brokers.ownConfigs.noticed,
-        sha256: effects.sha256,
-        hasCopy: async (content) => (await store.path(content)) !== undefined,
-      },
+      assessing: { brokered, noticed: deps.brokers.ownConfigs.noticed, sha256: effects.sha256, hasCopy },
       pins: createTrustPins(store),
     },
   })
@@ -131,15 +127,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
   })
 
   return {
-    facade: {
-      ...createPluginFacade({ registry, supervisor, records, directories, workspaces, builtIns, switches, grants, dependencies }),
-      ...createPluginSettings({
-        records,
-        directories,
-        workspaces,
-        secrets: createDeclaredSecrets(deps.secretFile, () => effects.clock.now()),
-      }),
-    },
+    facade: createFacade(deps, { registry, supervisor, records, directories, workspaces, builtIns, switches, grants, dependencies }),
     async ready(directory, sessionId, isEnough) {
       await workspaces.use(directory, sessionId === undefined ? undefined : { sessionId, isVisit: isEnough !== undefined })
       const view = registry.view(directory, sessionId)
@@ -189,6 +177,11 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
     inspected: () => inspectPlugins({ records, supervisor, generations, brokered }),
     lines: (key) => ({ lines: [...(records.get(key)?.lines ?? [])] }),
   }
+}
+
+function createFacade({ secretFile, effects }: PluginSystemDeps, parts: FacadeDeps): PluginSystem['facade'] {
+  const secrets = createDeclaredSecrets(secretFile, () => effects.clock.now())
+  return { ...createPluginFacade(parts), ...createPluginSettings({ ...parts, secrets }) }
 }
 
 /** The next attempt tells why the package could not be installed. */

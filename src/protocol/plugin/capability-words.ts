@@ -19,7 +19,7 @@ const CAPABILITIES: Readonly<Record<HostCapability, string>> = {
   'policy-invoke': 'ask the host to decide permissions',
 }
 
-export type Asked = Pick<AgentTarget, 'network' | 'secrets'>
+type Asked = Pick<AgentTarget, 'network' | 'secrets'>
 
 /** With the hosts and the secrets that the manifest names. */
 export function capabilityWords(capability: HostCapability, { network, secrets = [] }: Asked): string {

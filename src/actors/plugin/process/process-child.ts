@@ -8,7 +8,7 @@ import type { PluginOwner } from '../../../protocol/plugin/plugin-frame.js'
 import type { ProcessEnding } from '../../../machines/plugin/instance.machine.js'
 import type { ChildPipe, Effects, PipeOptions } from '../../../ports/effects.js'
 import { type BrokerHost, createBrokers } from '../brokers/brokers.js'
-import type { CountedLease, Leases } from '../brokers/leases.js'
+import type { CountedLease, InstanceLease, Leases } from '../brokers/leases.js'
 import { createServedSessions, type ServedSessions } from '../brokers/served-sessions.js'
 import type { InstanceProblem } from '../generation/instance.js'
 import { createLink, type Link } from '../link/link.js'
@@ -59,8 +59,7 @@ export async function openChild({ effects, host, leases, onLine }: ProcessDeps, 
   const { owner, onProblem, onBroken } = options
   const config = spec.capabilities.has('config-read') ? await host.config(place) : null
   const served = createServedSessions(clock)
-  const { declared = {}, listedHosts = [] } = spec
-  const lease = leases.grant({ owner, place, declared, listedHosts, served }, spec.capabilities)
+  const lease = grantedTo(leases, spec, { owner, served })
   const brokers = createBrokers({
     effects,
     host,
@@ -115,7 +114,7 @@ export async function openChild({ effects, host, leases, onLine }: ProcessDeps, 
     watchdog.started()
     link.receive(chunk)
   }
-  const starting = open(processes, spec, {
+  const pipe = await open(processes, spec, lease, {
     command: spec.program,
     args: spec.args,
     cwd: spec.directory,
@@ -123,10 +122,6 @@ export async function openChild({ effects, host, leases, onLine }: ProcessDeps, 
     inputBacklog: LIMITS.plugins.inputBacklog,
     onStdout: (chunk) => (opened === undefined ? void early.push(chunk) : read(chunk)),
     onStderr: (chunk) => output.receive(chunk),
-  })
-  const pipe = await starting.catch((error: unknown) => {
-    lease.revoke()
-    throw error
   })
   opened = pipe
   for (const chunk of early) read(chunk)
@@ -160,11 +155,26 @@ export async function openChild({ effects, host, leases, onLine }: ProcessDeps, 
   }
 }
 
-async function open(processes: Effects['processes'], { program }: ProcessSpec, options: PipeOptions): Promise<ChildPipe> {
+async function open(
+  processes: Effects['processes'],
+  { program }: ProcessSpec,
+  lease: Pick<InstanceLease, 'revoke'>,
+  options: PipeOptions,
+): Promise<ChildPipe> {
   try {
     return await processes.open(options)
   } catch (error) {
+    lease.revoke()
     const reason = messageOf(error)
     throw new SvcError('plugin.failed', `The program "${program}" cannot be started: ${reason}`, { program }, { cause: error })
   }
+}
+
+interface Holder {
+  readonly owner: PluginOwner
+  readonly served: ServedSessions
+}
+
+function grantedTo(leases: Leases, { place, declared = {}, listedHosts = [], capabilities }: ProcessSpec, holder: Holder): InstanceLease {
+  return leases.grant({ ...holder, place, declared, listedHosts }, capabilities)
 }

@@ -7,7 +7,7 @@ import type { Clock } from '../../../../ports/effects.js'
 /** Packages whose use is known at the same time. */
 const REMEMBERED = 4096
 
-export interface ByteQuota {
+interface ByteQuota {
   /** Throws `quota.exceeded` once there were too many. */
   spend(pluginId: string, bytes: number): void
 }

@@ -21,7 +21,7 @@ export interface Exchange {
   close(reason?: SvcError): void
 }
 
-export interface Piece {
+interface Piece {
   /** With the first one. */
   readonly answer: Omit<Answered, 'body' | 'filter'> | undefined
   readonly bytes: Uint8Array
@@ -64,13 +64,13 @@ export function createExchange({ clock, host, hasBody, count, send, onOver }: Ex
   let written = 0
   const answered = send(body?.readable, signal)
   answered.then(
-    () => quiet.isOver || quiet.set(idle),
+    () => quiet.set(idle),
     (error: unknown) => void writer?.abort(error).catch(() => undefined),
   )
   const pieces = piecesOf(answered)
 
   async function attempt<T>(work: () => Promise<T>): Promise<T> {
-    if (!quiet.isOver) quiet.set(idle)
+    quiet.set(idle)
     try {
       return await work()
     } catch (error) {

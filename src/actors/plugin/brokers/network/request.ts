@@ -22,7 +22,7 @@ export interface RequestDeps {
   serverUrl(): string | undefined
 }
 
-export type Asked = Omit<OperationInput<'network', 'open'>, 'upload'>
+type Asked = Omit<OperationInput<'network', 'open'>, 'upload'>
 
 export interface Answered {
   readonly url: string

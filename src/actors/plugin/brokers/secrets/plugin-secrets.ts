@@ -13,7 +13,7 @@ import type { GivenSecret, SecretFile } from './secret-file.js'
 
 type Holder = Pick<BrokerLease, 'owner' | 'declared' | 'capabilities' | 'listedHosts'>
 
-export interface SecretHeader {
+interface SecretHeader {
   readonly name: string
   /** What the header says. */
   readonly text: string

@@ -1,6 +1,8 @@
 /**
- * Writes docs/configuration.md from the schema of its keys. With --check nothing is written; a stale page is named and the exit code is 1.
+ * Writes docs/configuration.md from the schema of its keys, and docs/plugin-brokers.md from the descriptions of the operations. With --check nothing is written; a stale page is named and the exit code is 1.
  */
+import * as z from 'zod'
+import { brokerPage } from './broker-page.mjs'
 import { configPage } from './config-page.mjs'
 import { loadSource, settle } from './generated.mjs'
 import { typesOf } from './schema-words.mjs'
@@ -10,4 +12,22 @@ const { toOpenApi } = await loadSource('src/protocol/openapi.ts')
 const { typeText } = typesOf(toOpenApi().components.schemas)
 const { configKeyRows } = await loadSource('src/actors/resource/config/config-reference.ts')
 
-settle('docs', [['configuration.md', configPage(configKeyRows(), typeText)]], { prune: false })
+const { BROKER_OPERATIONS: operations } = await loadSource('src/protocol/plugin/broker-operations.ts')
+const { methodOf } = await loadSource('src/protocol/plugin/reverse-methods.ts')
+
+/** As whoever calls it writes it, without what the library says about itself. */
+const schemaOf = (schema, io) => z.toJSONSchema(schema, { io, unrepresentable: 'any' })
+
+const pages = [
+  ['configuration.md', configPage(configKeyRows(), typeText)],
+  [
+    'plugin-brokers.md',
+    brokerPage({
+      operations,
+      methods: Object.fromEntries(Object.keys(operations).map((capability) => [capability, methodOf(capability)])),
+      inputOf: ({ input }) => schemaOf(input, 'input'),
+      outputOf: ({ output }) => schemaOf(output, 'output'),
+    }),
+  ],
+]
+settle('docs', pages, { prune: false })

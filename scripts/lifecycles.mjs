@@ -63,6 +63,9 @@ const REASONS = {
   'src/actors/provider/sign-in/sign-in.actor.ts AbortController leaving': EFFECT,
   'src/actors/workspace/clone.actor.ts AbortController left': EFFECT,
   'src/actors/plugin/brokers/capability-lease.ts AbortController stop': EFFECT,
+  'src/actors/plugin/brokers/network/whole-answer.ts AbortController late': CALL,
+  'src/actors/plugin/brokers/network/exchange.ts AbortController stop':
+    'cuts off what a lease keeps open, which is a machine; the streams of the platform say what of it is over',
   'src/actors/plugin/process/external-routes.ts AbortController opening': CALL,
   'src/actors/plugin/link/reverse-requests.ts AbortController stop':
     'the link is retired by its instance, which is a machine; what it serves is cut off',

@@ -297,7 +297,8 @@ export interface Paths {
 export interface GuardedRequest {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string | Uint8Array<ArrayBuffer>
+  /** A body that comes in pieces is sent once: a redirect that would send it again is refused. */
+  readonly body?: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>
   readonly signal: AbortSignal
   /** Hosts, with or without port, that the installation lists: they may be this machine or in its networks. */
   readonly allowHosts?: readonly string[]

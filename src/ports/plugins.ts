@@ -1,6 +1,7 @@
 /** What HTTP and the command line see of plugins (http-contract §5.8); types only. */
 import type { Caller } from '../protocol/caller.js'
 import type { PackageLifecycleInfo, PluginManifest } from '../protocol/plugin/plugin.js'
+import type { PluginSecret, PluginSettings } from '../protocol/plugin/plugin-settings.js'
 import type { RouteResponse } from '../protocol/plugin/plugin-services.js'
 import type { PluginSocket, SocketOpening } from './contributions.js'
 import type { OperationCall } from './doors.js'
@@ -21,7 +22,15 @@ export interface PluginCall {
   readonly body: unknown
 }
 
-export interface Plugins {
+/** Settings and secrets of one package, for the operator; every method throws `resource.not_found` where there is no such package. */
+export interface PluginSettingsDoor {
+  settings(directory: string, pluginId: string): Promise<PluginSettings>
+  giveSecret(directory: string, pluginId: string, secret: { readonly alias: string; readonly value: string }): Promise<PluginSecret>
+  /** Answers whether there was one. */
+  takeSecret(directory: string, pluginId: string, alias: string): Promise<boolean>
+}
+
+export interface Plugins extends PluginSettingsDoor {
   /** Built-in plugins, then those of the workspace by id. */
   list(directory: string): Promise<PluginManifest[]>
   /** A fresh look at every package of the workspace. */

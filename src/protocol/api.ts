@@ -13,6 +13,7 @@ import { messageRoutes } from './message/message-routes.js'
 import { mcpAuthRoutes } from './mcp/mcp-auth.js'
 import { mcpRoutes } from './mcp/mcp.js'
 import { pluginRoutes } from './plugin/plugin.js'
+import { pluginSettingsRoutes } from './plugin/plugin-settings.js'
 import { connectionRoutes } from './provider/connection.js'
 import { signInRoutes } from './provider/sign-in.js'
 import { providerRoutes } from './provider/provider.js'
@@ -55,6 +56,7 @@ const GROUPS = [
   bundleRoutes,
   artifactRoutes,
   pluginRoutes,
+  pluginSettingsRoutes,
   managedAgentRoutes,
   managedCommandRoutes,
   managedSkillRoutes,

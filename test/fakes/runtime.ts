@@ -1,3 +1,4 @@
+import type { PluginSecret } from '../../src/protocol/plugin/plugin-settings.js'
 import type { SignIns } from '../../src/ports/sign-ins.js'
 import type {
   Artifacts,
@@ -92,6 +93,14 @@ const PLUGIN: PluginManifest = {
   eventNamespaces: [],
 }
 
+const PLUGIN_SECRET: PluginSecret = {
+  alias: 'token',
+  purpose: 'to ask',
+  hosts: ['api.example.com'],
+  header: 'authorization',
+  isSet: true,
+  isOutdated: false,
+}
 const PACKAGE: PackageLifecycleInfo = {
   packageId: PLUGIN.id,
   state: 'active',
@@ -306,6 +315,9 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
     list: noted('plugins.list', async () => [PLUGIN]),
     lifecycle: noted('plugins.lifecycle', async () => [PACKAGE]),
     manifest: noted('plugins.manifest', async () => PLUGIN),
+    settings: noted('plugins.settings', async () => ({ packageId: 'dev.example.tool', secrets: [PLUGIN_SECRET] })),
+    giveSecret: noted('plugins.giveSecret', async () => PLUGIN_SECRET),
+    takeSecret: noted('plugins.takeSecret', async () => true),
     call: noted('plugins.call', async (operationId) => {
       if (operationId in OPERATION_ANSWERS) return OPERATION_ANSWERS[operationId]
       throw new SvcError('feature.not_implemented')

@@ -22,12 +22,15 @@ import type { NativeHost, NativePlugin } from '../../ports/plugin.js'
 import { createBuiltIns } from './package/built-ins.js'
 import { createNpmCache } from './entry/npm-cache.js'
 import { createPackageReader } from './package/package-reader.js'
-import { createPackageStore } from './package/package-store.js'
+import { createPackageStore, type PinnedContent } from './package/package-store.js'
 import { createTrustPins } from './package/trust-pins.js'
 import type { PackageSupervisor } from './package/package-supervisor.js'
 import { createPackageActors } from './package-actors.js'
-import { createPluginFacade } from './facade/plugin-facade.js'
+import { createPluginFacade, type FacadeDeps } from './facade/plugin-facade.js'
+import { createPluginSettings } from './facade/plugin-settings.js'
 import { createPluginRecords, type PluginRecords } from './package/plugin-records.js'
+import { createDeclaredSecrets } from './brokers/secrets/declared-secrets.js'
+import type { SecretFile } from './brokers/secrets/secret-file.js'
 import { createRegistry, type Registry } from './registry/registry.js'
 import { createStartPlans, type PluginPrograms, type ServedBrokers } from './start-plans.js'
 import { createSwitches } from './package/switches.js'
@@ -41,6 +44,8 @@ export interface PluginSystemDeps {
   /** What plugin processes are served with. */
   readonly brokers: ServedBrokers
   readonly version: string
+  /** Where secrets of plugins are kept. */
+  readonly secretFile: SecretFile
   /** Whether there is such a session in a workspace. */
   isSession(sessionId: string, directory: string): boolean
   serverUrl(): string | undefined
@@ -92,6 +97,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
 
   const { plan, grants, brokered } = createStartPlans({ ...deps, records, store, npm, awaited: (key) => dependencies.awaited(key) })
   const { supervisor, generations, dependencies } = createPackageActors({ ...deps, registry, records, store, plan })
+  const hasCopy = async (content: PinnedContent) => (await store.path(content)) !== undefined
   const directories = createDirectoryPlugins({
     effects,
     registry,
@@ -103,7 +109,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
       reader,
       isSession: deps.isSession,
       lastManifests: createLru(MANIFESTS),
-      assessing: { brokered, sha256: effects.sha256, hasCopy: async (content) => (await store.path(content)) !== undefined },
+      assessing: { brokered, noticed: deps.brokers.ownConfigs.noticed, sha256: effects.sha256, hasCopy },
       pins: createTrustPins(store),
     },
   })
@@ -123,7 +129,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
   })
 
   return {
-    facade: createPluginFacade({ registry, supervisor, records, directories, workspaces, builtIns, switches, grants, dependencies }),
+    facade: createFacade(deps, { registry, supervisor, records, directories, workspaces, builtIns, switches, grants, dependencies }),
     async ready(directory, sessionId, isEnough) {
       await workspaces.use(directory, sessionId === undefined ? undefined : { sessionId, isVisit: isEnough !== undefined })
       const view = registry.view(directory, sessionId)
@@ -195,6 +201,11 @@ function idleProcesses({ records, supervisor, registry, directories }: Places, d
     if (origin?.kind !== 'process' || reason === undefined || serving.has(origin.entry.id)) return []
     return [{ id: origin.entry.id, reason }]
   })
+}
+
+function createFacade({ secretFile, effects }: PluginSystemDeps, parts: FacadeDeps): PluginSystem['facade'] {
+  const secrets = createDeclaredSecrets(secretFile, () => effects.clock.now())
+  return { ...createPluginFacade(parts), ...createPluginSettings({ ...parts, secrets }) }
 }
 
 /** The next attempt tells why the package could not be installed. */

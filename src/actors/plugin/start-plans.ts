@@ -8,6 +8,7 @@ import type { Broker } from './brokers/broker.js'
 import type { BrokerHost } from './brokers/brokers.js'
 import type { PublishEvent } from './brokers/event-commit.js'
 import { createLeases } from './brokers/leases.js'
+import type { OwnConfigs } from './brokers/own-config.js'
 import { resolveDriven } from './entry/driven.js'
 import { startHookCommand } from './entry/hook-command.js'
 import type { NpmCache } from './entry/npm-cache.js'
@@ -29,8 +30,9 @@ export interface PluginPrograms {
 }
 
 /** What plugin processes are served with. */
-export type ServedBrokers = Omit<BrokerHost, 'publish'> & {
+export type ServedBrokers = Omit<BrokerHost, 'publish' | 'setConfig'> & {
   readonly publish: PublishEvent
+  readonly ownConfigs: OwnConfigs
   /** What serves each capability beyond those of `brokers.ts`. */
   readonly brokers?: ReadonlyMap<HostCapability, Broker>
 }
@@ -72,7 +74,8 @@ export function createStartPlans(deps: StartPlanDeps): StartPlans {
     const onLine = (generation: number, text: string) => noteLine(record, { at: effects.clock.now(), generation, text })
     return (spec: ProcessSpec) => {
       const publish: BrokerHost['publish'] = async (...event) => brokers.publish(spec.pluginId, ...event)
-      return startProcess({ effects, host: { ...brokers, publish }, leases, nextInstanceId, onLine }, spec)
+      const setConfig: BrokerHost['setConfig'] = (key, value, issueOf) => brokers.ownConfigs.set(spec.pluginId, { key, value }, issueOf)
+      return startProcess({ effects, host: { ...brokers, publish, setConfig }, leases, nextInstanceId, onLine }, spec)
     }
   }
 

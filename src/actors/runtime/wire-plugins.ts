@@ -5,7 +5,11 @@ import { createProtectedFiles } from '../../platform/protection/protected-files.
 import type { Effects } from '../../ports/effects.js'
 import { publicDocument } from '../../protocol/text/secrets.js'
 import type { Store } from '../../store/store.js'
+import { BROKERED } from '../../protocol/plugin/broker-operations.js'
 import { createEventCommit } from '../plugin/brokers/event-commit.js'
+import { installBrokers } from '../plugin/brokers/installed.js'
+import { createOwnConfigs } from '../plugin/brokers/own-config.js'
+import { createSecretFile } from '../plugin/brokers/secrets/secret-file.js'
 import { reviewApprovals } from '../plugin/entry/trust-review.js'
 import { createPluginSystem, type PluginSystem } from '../plugin/plugin-system.js'
 import type { PluginPrograms } from '../plugin/start-plans.js'
@@ -39,7 +43,7 @@ export function wirePlugins({ effects, store, version, programs, serverUrl, insp
   const { configs, resources, instructions } = createResourceFacades({
     effects,
     onUpdated: (directory) => journal.commit('process', (tx) => tx.emit('config.updated', { directory })),
-    review: (before, after) => reviewApprovals(before, after, new Set()),
+    review: (before, after) => reviewApprovals(before, after, BROKERED),
     plugins: () => plugins,
     whyNoSandbox: sandbox.whyMissing,
     surroundings: async (directory) => {
@@ -49,8 +53,10 @@ export function wirePlugins({ effects, store, version, programs, serverUrl, insp
       return { contributions: view?.providers ?? [], offered: await source.known(), tools, plugins: plugins?.builtInIds() ?? [], idle }
     },
   })
+  const secretFile = createSecretFile(effects)
   plugins = createPluginSystem({
     effects,
+    secretFile,
     snapshots: configs.snapshots,
     programs,
     version,
@@ -63,6 +69,8 @@ export function wirePlugins({ effects, store, version, programs, serverUrl, insp
       config: async ({ workspace }) => publicDocument(await configs.load(workspace ?? effects.paths.config)),
       publish: createEventCommit({ journal, store, effects }),
       protectedFiles,
+      ownConfigs: createOwnConfigs(effects, configs),
+      brokers: installBrokers({ effects, secretFile, serverUrl: serverUrl ?? (() => undefined) }),
     },
   })
   return { configs, resources, instructions, plugins, source, sandbox }

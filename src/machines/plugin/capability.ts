@@ -9,6 +9,7 @@ const EVERY_SCOPE: readonly PluginScope[] = ['global', 'user', 'workspace', 'ses
 /** What this host provides without any broker, and in which scopes; a grant is a promise, so nothing else is granted. */
 const PROVIDED: Readonly<Partial<Record<HostCapability, readonly PluginScope[]>>> = {
   'config-read': EVERY_SCOPE,
+  'config-write': EVERY_SCOPE,
   'workspace-read': ['workspace'],
   'workspace-write': ['workspace'],
   'event-publish': EVERY_SCOPE,

@@ -10,7 +10,7 @@ import { LIMITS } from '../../protocol/limits.js'
 import type { HostCapability } from '../../protocol/plugin/plugin.js'
 import { requiredPromise } from '../required.js'
 
-export interface LeaseInput {
+interface LeaseInput {
   /** By which its effects find it. */
   readonly key: string
   readonly pluginId: string

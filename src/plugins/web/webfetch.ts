@@ -10,6 +10,7 @@ import { defineTool, type NativeHost, type ToolContext, type ToolContribution, T
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { timeLimit } from '../../kernel/patience.js'
+import { isOwnListener } from '../../protocol/web/own-listener.js'
 import type { ReadPage } from '../../protocol/web/page.js'
 import { canonical, canonicalAddress, siteOf } from './address.js'
 import { type Content, textOf } from './body.js'
@@ -111,15 +112,7 @@ async function fetched(deps: WebfetchDeps, url: URL, context: Pick<ToolContext, 
 
 /** I2. */
 function whySelf({ host, allowHosts }: WebfetchDeps, to: URL): string | undefined {
-  const own = host.serverUrl()
-  if (own === undefined || portOf(new URL(own)) !== portOf(to)) return undefined
-  const isListed = allowHosts.some((name) => name.toLowerCase() === to.host || name.toLowerCase() === to.hostname)
-  return isListed ? 'is this server, which is not fetched' : undefined
-}
-
-function portOf({ port, protocol }: URL): string {
-  if (port !== '') return port
-  return protocol === 'https:' ? '443' : '80'
+  return isOwnListener(host.serverUrl(), to, allowHosts) ? 'is this server, which is not fetched' : undefined
 }
 
 /** I1. The host that was asked decides what it answers, wherever on it that is. */

@@ -10,6 +10,9 @@ export const brokersLimits = {
     running: 16,
     /** What one lease keeps open: answers that are read, programs, tasks. */
     open: 32,
+    /** Changes of its own config that one plugin may make in a minute, and bytes of that config. */
+    configWrites: 60,
+    configBytes: 64 * KiB,
     /** How long what is open when a lease is revoked may take to end. */
     free: 2 * SECOND,
   },
@@ -21,6 +24,8 @@ export const brokersLimits = {
     uploadBytes: 16 * MiB,
     /** Of an answer that is given whole: as much as the output of a broker has room for, as base64. */
     wholeBytes: 320 * KiB,
+    /** Of an answer that is given as text, as JSON spells it. */
+    textBytes: 448 * KiB,
     /** Of an answer that is read piece by piece. */
     streamBytes: 256 * MiB,
     /** One piece, and bytes that are read ahead of the plugin. */

@@ -4,8 +4,9 @@
  * This is the one description: the host checks inputs by it, docs/plugins.md is written from it, and the kit has its types from it.
  *
  * To add a broker: describe its operations in `operations/<capability>.ts`, name them here, write `src/actors/plugin/brokers/<capability>.broker.ts`
- * with `defineBroker`, and list that where `brokers` is given to the plugin system (`src/actors/runtime/wire-plugins.ts`). What is named here
- * is granted in every scope, so it has to be served everywhere.
+ * with `defineBroker` (or a folder, where it is more than a file), and list that in `src/actors/plugin/brokers/installed.ts`. What is named here is
+ * granted in every scope, so it has to be served everywhere. What stays open between calls goes into a table of the lease, which ends it with
+ * the generation; what takes time heeds the signal of the call.
  */
 import type * as z from 'zod'
 import type { HostCapability } from './plugin.js'
@@ -23,10 +24,6 @@ export type BrokerCapability = keyof typeof BROKER_OPERATIONS
 
 /** Capabilities that this program has a broker for. */
 export const BROKERED: ReadonlySet<HostCapability> = new Set(Object.keys(BROKER_OPERATIONS) as BrokerCapability[])
-
-export function isBrokered(capability: string): capability is BrokerCapability {
-  return Object.hasOwn(BROKER_OPERATIONS, capability)
-}
 
 type Operations<Capability extends BrokerCapability> = (typeof BROKER_OPERATIONS)[Capability]
 

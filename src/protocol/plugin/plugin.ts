@@ -167,6 +167,8 @@ export const PackageLifecycleInfo = z
     scopeId: z.string().optional(),
     requestedCapabilities: z.array(HostCapability),
     grantedCapabilities: z.array(HostCapability),
+    /** What is asked for in words, with the hosts and secrets that the manifest names: what an approval approves. */
+    requests: z.array(z.looseObject({ capability: HostCapability, words: z.string() })).optional(),
     /** Content that is running, when it is not `revision`. */
     retainedRevision: z.string().optional(),
     leaseActive: z.boolean(),

@@ -6,6 +6,7 @@ import type { GrantedBroker } from '../../../src/actors/plugin/brokers/broker.js
 import { type BrokerHost, createBrokers } from '../../../src/actors/plugin/brokers/brokers.js'
 import { createLeases } from '../../../src/actors/plugin/brokers/leases.js'
 import type { InstancePlace } from '../../../src/actors/plugin/generation/instance.js'
+import { SvcError } from '../../../src/protocol/errors.js'
 import { HOST_CAPABILITIES, type HostCapability } from '../../../src/protocol/plugin/plugin.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 import { OWNER } from './played-link.js'
@@ -27,9 +28,14 @@ function setUp({ capabilities = HOST_CAPABILITIES, place, brokers = new Map(), c
     return [capability, { grant }] as const
   })
   const leases = createLeases({ effects, brokers: new Map(installed) })
-  const lease = leases.grant({ owner: OWNER, place: where, declared: {} }, capabilities)
+  const lease = leases.grant({ owner: OWNER, place: where, declared: {}, listedHosts: [] }, capabilities)
   const host: BrokerHost = {
     config: async () => config,
+    setConfig: async (key, value, issueOf) => {
+      const issue = issueOf({ [key]: value })
+      if (issue !== undefined) throw new SvcError('request.unprocessable', issue)
+      Object.assign(config as object, { [key]: value })
+    },
     publish: async (type, properties) => void published.push([type, properties]),
     protectedFiles: { reasons: async (paths) => paths.map((path) => (path.includes('/.git/') ? 'version-control settings' : undefined)) },
   }
@@ -41,6 +47,7 @@ function setUp({ capabilities = HOST_CAPABILITIES, place, brokers = new Map(), c
     place: where,
     eventNamespaces: ['acme', '.dotted.'],
     config,
+    settingsIssue: (value) => (JSON.stringify(value).includes('bad') ? 'it is bad' : undefined),
   })
   const call = (method: string, params: unknown) =>
     made.serve({ method, params, owner: OWNER, signal: new AbortController().signal, waits: () => undefined })
@@ -63,9 +70,11 @@ describe('the configuration', () => {
     expect(await setUp({ config }).call('host.config.get', { key })).toEqual(value)
   })
 
-  test('cannot be changed, and a denial names the capability', async () => {
+  test('of the plugin itself is changed and then read as it is, and a denial names the capability', async () => {
     const write = ['host.config.set', { key: 'a', value: 1 }] as const
-    await expect(setUp().call(...write)).rejects.toThrow('cannot be changed')
+    const { call } = setUp({ config: {} })
+    expect([await call(...write), await call('host.config.get', { key: 'a' })]).toEqual([{}, 1])
+    await expect(call('host.config.set', { key: 'a', value: 'bad' })).rejects.toThrow('it is bad')
     await expect(setUp({ capabilities: ['config-read'] }).call(...write)).rejects.toThrow(/not available.*ConfigWrite is not granted/)
   })
 })

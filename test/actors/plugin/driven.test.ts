@@ -203,7 +203,12 @@ it('a process talks from inside its sandbox, where this machine has one', async 
   const driven =
     'spec' in inside ? inside : await resolveDriven(deps, { ...common, form: 'entry', path, sandbox: false }, join(root, 'work'))
   if ('unavailable' in driven) throw new Error(driven.unavailable)
-  const host = { config: async () => null, publish: async () => undefined, protectedFiles: { reasons: async () => [] } }
+  const host = {
+    config: async () => null,
+    setConfig: async () => undefined,
+    publish: async () => undefined,
+    protectedFiles: { reasons: async () => [] },
+  }
   const start = startProcess(
     { effects, nextInstanceId: () => 'plugin-instance-1', host, leases: createLeases({ effects, brokers: new Map() }) },
     driven.spec,

@@ -13,7 +13,7 @@ function setUp(granted: (lease: BrokerLease) => GrantedBroker) {
   const broker: Broker = { grant: granted }
   const leases = createLeases({ effects, brokers: new Map([['network', broker]]) })
   const grant = (instanceId = OWNER.instanceId) =>
-    leases.grant({ owner: { ...OWNER, instanceId }, place: { scope: 'workspace', workspace: '/w' }, declared: {} }, [
+    leases.grant({ owner: { ...OWNER, instanceId }, place: { scope: 'workspace', workspace: '/w' }, declared: {}, listedHosts: [] }, [
       'network',
       'config-read',
     ])

@@ -35,6 +35,7 @@ function setUp(play: (frame: Frame, child: PlayedChild) => void, overrides: Part
   }
   const host = {
     config: async () => ({}),
+    setConfig: async () => undefined,
     publish: async () => undefined,
     protectedFiles: { reasons: async () => [] },
   }

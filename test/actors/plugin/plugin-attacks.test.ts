@@ -31,7 +31,7 @@ const protectedFiles = createProtectedFiles({
   env: serverEnv,
   files: effects.files,
 })
-const host = { config: async () => ({ a: 1 }), publish: async () => undefined, protectedFiles }
+const host = { config: async () => ({ a: 1 }), setConfig: async () => undefined, publish: async () => undefined, protectedFiles }
 
 async function start(attack: PluginAttack): Promise<PluginInstance> {
   const workspace = join(root, basename(attack.file, '.mjs'))

@@ -23,6 +23,7 @@ export const published: { type: string; properties: unknown }[] = []
 
 const host: BrokerHost = {
   config: async () => ({ theme: 'dark', nested: { deep: [1] } }),
+  setConfig: async () => undefined,
   publish: async (type, properties) => void published.push({ type, properties }),
   protectedFiles: { reasons: async (paths) => paths.map((path) => (path.endsWith('/svc.json') ? 'svc configuration' : undefined)) },
 }

@@ -11,7 +11,7 @@ import { LSP_CALLS } from './lsp-calls.js'
 import { MCP_CALLS } from './mcp-calls.js'
 import { SESSION_CALLS } from './session-calls.js'
 import { connectTerminal, firstRecord } from './sockets.js'
-import { sessionOf, talked, type ValidCall, type World } from './world.js'
+import { sessionOf, talked, type ValidCall, type World, PLUGIN } from './world.js'
 
 const get =
   (path: string): ValidCall =>
@@ -236,6 +236,15 @@ export const VALID_CALLS: Readonly<Record<string, ValidCall>> = {
   'v2.plugins.list': get('/v2/plugins'),
   'v2.plugins.lifecycle': get('/v2/plugins/lifecycle'),
   'v2.plugins.get': get('/v2/plugins/dev.svc.files/manifest'),
+  'v2.pluginSettings.get': get(`/v2/plugin-settings/${PLUGIN}`),
+  'v2.pluginSettings.secrets.set': ({ server }) =>
+    server.call('PUT', `/v2/plugin-settings/${PLUGIN}/secrets/token`, { value: 'a-secret-of-the-contract' }),
+  'v2.pluginSettings.secrets.delete': async ({ server }) => {
+    await server.call('PUT', `/v2/plugin-settings/${PLUGIN}/secrets/token`, { value: 'a-secret-of-the-contract' })
+    const answer = await server.call('DELETE', `/v2/plugin-settings/${PLUGIN}/secrets/token`)
+    if (answer.body !== true) throw new Error('there was no secret')
+    return answer
+  },
   'v2.inspector.tree': get('/v2/inspector/tree'),
   'v2.inspector.machines': get('/v2/inspector/machines'),
   'v2.inspector.lines': get('/v2/inspector/lines?plugin=dev.svc.files%40built-in'),

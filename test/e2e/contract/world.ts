@@ -43,6 +43,10 @@ const SIGN_IN = { clientId: 'contract', authorizationUrl: 'http://127.0.0.1:9/au
 
 /** A package that nobody has approved yet. */
 export const PLUGIN = 'dev.example.greeter'
+const DECLARED = {
+  settings: { type: 'object', properties: { tone: { type: 'string' } } },
+  secrets: [{ alias: 'token', purpose: 'to ask the greeter', hosts: ['api.example.com'] }],
+}
 const FILES = {
   ...THEIRS,
   'README.md': 'hello\n',
@@ -77,7 +81,7 @@ export async function openWorld(env: Readonly<Record<string, string>> = {}, prog
     provider: { test: object }
   }
   scene.place.configure({ ...keyed, provider: { test: { ...keyed.provider.test, signIn: SIGN_IN } } })
-  writePackage(scene.place, PLUGIN, { files: { 'plugin.mjs': toolProgram('greet', 'hello') } })
+  writePackage(scene.place, PLUGIN, { agent: DECLARED, files: { 'plugin.mjs': toolProgram('greet', 'hello') } })
   const close = async () => {
     await scene.close()
     await model.close()

@@ -14,6 +14,7 @@ const SCOPES = ['workspace', 'global', 'user', 'session'] as const
 /** Where a host without brokers provides each capability, by scope in the order above, to programs. */
 const PROVIDED: Readonly<Partial<Record<HostCapability, readonly boolean[]>>> = {
   'config-read': [true, true, true, true],
+  'config-write': [true, true, true, true],
   'workspace-read': [true, false, false, false],
   'workspace-write': [true, false, false, false],
   'event-publish': [true, true, true, true],

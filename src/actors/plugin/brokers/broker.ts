@@ -39,6 +39,10 @@ export interface LeaseSubject {
   readonly place: InstancePlace
   /** What the manifest says beside the capabilities. */
   readonly declared: PluginDeclared
+  /** Everything that is granted, of which the lease is a part. */
+  readonly capabilities: ReadonlySet<HostCapability>
+  /** Hosts of this machine and its networks that the installation lets the plugin reach. */
+  readonly listedHosts: readonly string[]
 }
 
 /** One capability of one incarnation of a plugin. */

@@ -10,6 +10,7 @@ import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { HostCapability } from '../../../protocol/plugin/plugin.js'
 import type { PluginOwner } from '../../../protocol/plugin/plugin-frame.js'
+import { REVERSE_METHODS, type ReverseMethod } from '../../../protocol/plugin/reverse-methods.js'
 import type { Effects } from '../../../ports/effects.js'
 import { publishedEventType } from './event-publisher.js'
 import { encodedBytes } from '../link/frame-text.js'
@@ -24,6 +25,8 @@ import { createWorkspaceAccess } from './workspace-access.js'
 export interface BrokerHost {
   /** The configuration plugins may read, without secrets; asked once for every instance that may. */
   config(place: InstancePlace): Promise<unknown>
+  /** Changes the config of the plugin itself; `issueOf` says what is wrong with a whole config. */
+  setConfig(key: string, value: unknown, issueOf: (config: unknown) => string | undefined): Promise<void>
   /** Commits an event; rejects when it cannot. */
   publish(type: string, properties: unknown, place: InstancePlace): Promise<void>
   readonly protectedFiles: ProtectedFiles
@@ -43,35 +46,11 @@ export interface BrokersOptions {
   readonly lease: InstanceLease
   readonly place: InstancePlace
   readonly eventNamespaces: readonly string[]
-  /** Snapshot for `host.config.get`. */
+  /** Snapshot for `host.config.get`, until the plugin itself changes it. */
   readonly config: unknown
+  /** What is wrong with a config of the plugin, by the settings of its manifest. */
+  settingsIssue(config: unknown): string | undefined
 }
-
-interface Method {
-  readonly capability: HostCapability
-  readonly kind: 'service' | 'call' | 'cancel'
-}
-
-const METHODS: ReadonlyMap<string, Method> = new Map([
-  ['host.config.get', { capability: 'config-read', kind: 'service' }],
-  ['host.config.set', { capability: 'config-write', kind: 'service' }],
-  ['host.workspace.read', { capability: 'workspace-read', kind: 'service' }],
-  ['host.workspace.list', { capability: 'workspace-read', kind: 'service' }],
-  ['host.workspace.write', { capability: 'workspace-write', kind: 'service' }],
-  ['host.event.publish', { capability: 'event-publish', kind: 'service' }],
-  ['host.network.request', { capability: 'network', kind: 'call' }],
-  ['host.process.spawn', { capability: 'process-spawn', kind: 'call' }],
-  ['host.process.cancel', { capability: 'process-spawn', kind: 'cancel' }],
-  ['host.task.spawn', { capability: 'task-spawn', kind: 'call' }],
-  ['host.task.cancel', { capability: 'task-spawn', kind: 'cancel' }],
-  ['host.secret.use', { capability: 'secret-use', kind: 'call' }],
-  ['host.secret.read', { capability: 'secret-read', kind: 'call' }],
-  ['host.prompt.read', { capability: 'prompt-read', kind: 'call' }],
-  ['host.message.read', { capability: 'message-read', kind: 'call' }],
-  ['host.response.transform', { capability: 'response-transform', kind: 'call' }],
-  ['host.provider.call', { capability: 'provider-access', kind: 'call' }],
-  ['host.policy.call', { capability: 'policy-invoke', kind: 'call' }],
-])
 
 const path = z.looseObject({ path: z.string() })
 /** An empty table of a language with one kind of table is an empty list. */
@@ -90,12 +69,13 @@ const PARAMS = {
   cancel: z.looseObject({ opaqueId: z.string() }),
 }
 
-export function createBrokers({ effects, host, owner, lease, place, eventNamespaces, config }: BrokersOptions): Brokers {
+export function createBrokers({ effects, host, owner, lease, place, eventNamespaces, config, settingsIssue }: BrokersOptions): Brokers {
   const { workspace } = place
+  let known = config
   const denials = createRate(effects.clock)
   const files = workspace === undefined ? undefined : createWorkspaceAccess(workspace, effects.files, host.protectedFiles)
 
-  const check = (method: string, { capability, kind }: Method): void => {
+  const check = (method: string, { capability, kind }: ReverseMethod): void => {
     const isInstalled = kind === 'service' ? files !== undefined || !capability.startsWith('workspace-') : lease.brokers.has(capability)
     const isGranted = lease.capabilities.has(capability) && !lease.revoked
     if (isInstalled && isGranted) return
@@ -116,12 +96,15 @@ export function createBrokers({ effects, host, owner, lease, place, eventNamespa
       case 'host.config.get': {
         const { key } = parse(PARAMS[method], params)
         granted()
-        return lookUp(config, key)
+        return lookUp(known, key)
       }
-      case 'host.config.set':
-        parse(PARAMS[method], params)
+      case 'host.config.set': {
+        const { key, value } = parse(PARAMS[method], params)
         granted()
-        throw new SvcError('request.unprocessable', 'the configuration cannot be changed by plugins')
+        await host.setConfig(key, value ?? null, settingsIssue)
+        if (lease.capabilities.has('config-read')) known = await host.config(place)
+        return {}
+      }
       case 'host.workspace.read': {
         const { path: name } = parse(PARAMS[method], params)
         granted()
@@ -149,7 +132,7 @@ export function createBrokers({ effects, host, owner, lease, place, eventNamespa
     }
   }
 
-  const broker = async ({ params, waits }: ReverseRequest, { capability, kind }: Method, granted: () => void): Promise<unknown> => {
+  const broker = async ({ params, waits }: ReverseRequest, { capability, kind }: ReverseMethod, granted: () => void): Promise<unknown> => {
     if (kind === 'cancel') {
       const opaqueId = short('opaqueId', parse(PARAMS.cancel, params).opaqueId)
       granted()
@@ -172,14 +155,14 @@ export function createBrokers({ effects, host, owner, lease, place, eventNamespa
 
   return {
     async serve(request) {
-      const method = METHODS.get(request.method)
+      const method = REVERSE_METHODS.get(request.method)
       if (method === undefined) throw new SvcError('request.unprocessable', `unknown method "${request.method.slice(0, 128)}"`)
       const granted = () => check(request.method, method)
       return method.kind === 'service' ? service(request.method, request.params, granted) : broker(request, method, granted)
     },
     audit(method, outcome) {
       const { pluginId, instanceId, packageRevision, registryGeneration, scope, workspaceId, scopeId } = owner
-      const capability = METHODS.get(method)?.capability ?? 'unknown'
+      const capability = REVERSE_METHODS.get(method)?.capability ?? 'unknown'
       const ids = { pluginId, instanceId, packageRevision, registryGeneration, scope, workspaceId, scopeId }
       const isShown = outcome === 'denied' && denials.count() <= LIMITS.plugins.logLinesPerSecond
       effects.log[isShown ? 'info' : 'debug']('plugin request', { ...ids, capability, method: method.slice(0, 128), outcome })

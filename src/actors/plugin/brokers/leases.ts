@@ -36,7 +36,7 @@ export interface InstanceLease extends Lease {
 }
 
 export interface Leases {
-  grant(subject: LeaseSubject, capabilities: Iterable<HostCapability>): InstanceLease
+  grant(subject: Omit<LeaseSubject, 'capabilities'>, capabilities: Iterable<HostCapability>): InstanceLease
 }
 
 interface LeasesDeps {
@@ -84,7 +84,7 @@ export function createLeases({ effects, brokers, inspect, actors }: LeasesDeps):
         if (broker === undefined) continue
         const key = `${subject.owner.instanceId}/${capability}`
         keys.set(capability, key)
-        begin(key, subject, capability, broker)
+        begin(key, { ...subject, capabilities: granted }, capability, broker)
       }
       let revoked = false
       return {

@@ -8,7 +8,7 @@ import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { OpenTable } from './broker.js'
 
-export interface OpenTables {
+interface OpenTables {
   table<Resource>(prefix: string, end: (resource: Resource) => Promise<void> | void): OpenTable<Resource>
   /** Keeps a call in mind until it has settled. */
   run<T>(call: () => Promise<T>): Promise<T>

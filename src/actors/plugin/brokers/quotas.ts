@@ -9,7 +9,7 @@ import type { Clock } from '../../../ports/effects.js'
 /** Packages and capabilities whose use is known at the same time. */
 const REMEMBERED = 4096
 
-export interface Quotas {
+interface Quotas {
   /** Counts one call; throws `quota.exceeded` beyond `LIMITS.brokers.callsPerMinute`. */
   spend(pluginId: string, capability: HostCapability): void
 }

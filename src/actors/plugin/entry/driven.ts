@@ -53,6 +53,7 @@ export async function resolveDriven(deps: DrivenDeps, entry: ProcessEntry, works
       ...wrapped,
       env: pluginEnvironment(deps.effects, { pluginId: entry.id, directory: workspace, serverUrl, overrides: entry.env }),
       capabilities: new Set(entry.capabilities.filter((name) => deps.grants.has(name))), // I2
+      ...(entry.hosts !== undefined && { listedHosts: entry.hosts }),
       eventNamespaces: [entry.id],
     },
   }

@@ -3,7 +3,7 @@ import { SvcError } from '../../../protocol/errors.js'
 import type { HostCapability, PackageDiagnostic, PackageLifecycleInfo, PluginManifest } from '../../../protocol/plugin/plugin.js'
 import { packageStateOf } from '../../../machines/plugin/package-state.js'
 import { API } from '../../../protocol/api.js'
-import type { Plugins } from '../../../ports/plugins.js'
+import type { Plugins, PluginSettingsDoor } from '../../../ports/plugins.js'
 import type { BuiltIns } from '../package/built-ins.js'
 import type { FrameSocket } from '../../../ports/contributions.js'
 import type { DirectoryPlugins } from '../package/directory-plugins.js'
@@ -32,7 +32,7 @@ export interface FacadeDeps {
   readonly dependencies: Pick<Dependencies, 'problems'>
 }
 
-export function createPluginFacade(deps: FacadeDeps): Omit<Plugins, 'match'> {
+export function createPluginFacade(deps: FacadeDeps): Omit<Plugins, 'match' | keyof PluginSettingsDoor> {
   const { registry, supervisor, records, directories, workspaces, builtIns, switches, grants, dependencies } = deps
 
   function describe(directory: string, keys: Iterable<string>): PluginManifest[] {

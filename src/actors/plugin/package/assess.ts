@@ -29,6 +29,8 @@ export interface AssessDeps {
   /** Whether a copy of this content is kept. */
   hasCopy(content: PinnedContent): Promise<boolean>
   readonly sha256: (text: string) => string
+  /** The config by which a change of an entry is noticed. */
+  noticed(pluginId: string, config: unknown): unknown
 }
 
 /** Of the diagnostic that tells what cannot be had here. */
@@ -48,7 +50,15 @@ export async function assess(
     revision,
     approved,
     retained: needsCopy ? await latestCopy(deps, records, revision) : undefined,
-    signature: deps.sha256(JSON.stringify([judgement.verdict, revision, digest, asWritten(entry), approved])),
+    signature: deps.sha256(
+      JSON.stringify([
+        judgement.verdict,
+        revision,
+        digest,
+        asWritten({ ...entry, config: deps.noticed(found.id, entry.config) }),
+        approved,
+      ]),
+    ),
   }
 }
 

@@ -66,7 +66,7 @@ export function createDirectoryPlugins(deps: DirectoryDeps): DirectoryPlugins {
     const off = entries.off.flatMap((entry) => (entry.form === 'declarative' ? [] : [entry]))
     const on = await Promise.all(
       found.map(async (entry) => {
-        const signature = `${await drivenSignature(deps, entry, directory)} ${JSON.stringify(entry)}`
+        const signature = `${await drivenSignature(deps, entry, directory)} ${JSON.stringify({ ...entry, config: deps.looking.assessing.noticed(entry.id, entry.config) })}`
         return drivenFound(`${entry.id}@${directory}`, { kind: 'process', entry, directory }, entry.revision ?? '', signature)
       }),
     )

@@ -1,6 +1,7 @@
 /** What people are told of a package: its state on the wire and its diagnostics (plugin-protocol §3.1, http-contract §2.11). */
 import type { PackagePlace } from '../../../machines/plugin/capability.js'
 import { packageStateOf } from '../../../machines/plugin/package-state.js'
+import { capabilityWords } from '../../../protocol/plugin/capability-words.js'
 import type { HostCapability, PackageDiagnostic, PackageLifecycleInfo, PackageState } from '../../../protocol/plugin/plugin.js'
 import { NOT_GRANTED, type ReadPackage } from './assess.js'
 import type { PackageSnapshot } from './package-supervisor.js'
@@ -19,6 +20,8 @@ export function lifecycleInfo({ found, place, granted, droppedFrames }: Lifecycl
   const { serving, assessment } = snapshot.context
   const state = packageStateOf(snapshot) ?? 'discovered'
   const requested = found.manifest?.agent?.capabilities ?? []
+  const target = found.manifest?.agent ?? {}
+  const requests = requested.map((capability) => ({ capability, words: capabilityWords(capability, target) }))
   return {
     packageId: found.id,
     state,
@@ -29,6 +32,7 @@ export function lifecycleInfo({ found, place, granted, droppedFrames }: Lifecycl
     ...(place.scopeId !== undefined && { scopeId: place.scopeId }),
     requestedCapabilities: [...requested],
     grantedCapabilities: [...granted],
+    ...(requests.length > 0 && { requests }),
     ...(serving !== undefined && serving.revision !== found.revision && { retainedRevision: serving.revision }),
     leaseActive: serving !== undefined,
     diagnostics: diagnosticsOf(state, snapshot, assessment?.diagnostics ?? []),

@@ -66,8 +66,9 @@ export async function planPackage(deps: PlanDeps, subject: PlanSubject, revision
     env: pluginEnvironment(deps.effects, { pluginId: packageId, directory: root, serverUrl: deps.serverUrl() }),
     capabilities: new Set(granted),
     declared: { network: target.network, settings: target.settings, secrets: target.secrets },
+    ...(entry.hosts !== undefined && { listedHosts: entry.hosts }),
     eventNamespaces: target.eventNamespaces,
-    ...(await commandOf(deps, packageId, target, root, { network: granted.includes('network'), entry })),
+    ...(await commandOf(deps, packageId, target, root, { network: granted.includes('network') && target.network === undefined, entry })),
   }
   return {
     pluginId: packageId,

@@ -9,10 +9,11 @@ import type { ProcessEnding } from '../../../machines/plugin/instance.machine.js
 import type { ChildPipe, Effects, PipeOptions } from '../../../ports/effects.js'
 import { type BrokerHost, createBrokers } from '../brokers/brokers.js'
 import type { InstanceProblem } from '../generation/instance.js'
-import type { CountedLease, Leases } from '../brokers/leases.js'
+import type { CountedLease, InstanceLease, Leases } from '../brokers/leases.js'
 import { createLink, type Link } from '../link/link.js'
 import { createPluginLog } from './plugin-log.js'
 import type { ProcessSpec } from './process-spec.js'
+import { settingsIssue } from './settings-issue.js'
 import { createWatchdog } from './watchdog.js'
 import { messageOf } from '../../../protocol/message-of.js'
 
@@ -54,8 +55,17 @@ export async function openChild({ effects, host, leases, onLine }: ProcessDeps, 
   const { pluginId, place, eventNamespaces } = spec
   const { owner, onProblem, onBroken } = options
   const config = spec.capabilities.has('config-read') ? await host.config(place) : null
-  const lease = leases.grant({ owner, place, declared: spec.declared ?? {} }, spec.capabilities)
-  const brokers = createBrokers({ effects, host, owner, lease, place, eventNamespaces, config })
+  const lease = leases.grant({ owner, place, declared: spec.declared ?? {}, listedHosts: spec.listedHosts ?? [] }, spec.capabilities)
+  const brokers = createBrokers({
+    effects,
+    host,
+    owner,
+    lease,
+    place,
+    eventNamespaces,
+    config,
+    settingsIssue: (value) => settingsIssue(spec.declared?.settings, value),
+  })
   const output = createPluginLog({
     clock,
     log,
@@ -100,7 +110,7 @@ export async function openChild({ effects, host, leases, onLine }: ProcessDeps, 
     watchdog.started()
     link.receive(chunk)
   }
-  const starting = open(processes, spec, {
+  const pipe = await open(processes, spec, lease, {
     command: spec.program,
     args: spec.args,
     cwd: spec.directory,
@@ -108,10 +118,6 @@ export async function openChild({ effects, host, leases, onLine }: ProcessDeps, 
     inputBacklog: LIMITS.plugins.inputBacklog,
     onStdout: (chunk) => (opened === undefined ? void early.push(chunk) : read(chunk)),
     onStderr: (chunk) => output.receive(chunk),
-  })
-  const pipe = await starting.catch((error: unknown) => {
-    lease.revoke()
-    throw error
   })
   opened = pipe
   for (const chunk of early) read(chunk)
@@ -144,10 +150,16 @@ export async function openChild({ effects, host, leases, onLine }: ProcessDeps, 
   }
 }
 
-async function open(processes: Effects['processes'], { program }: ProcessSpec, options: PipeOptions): Promise<ChildPipe> {
+async function open(
+  processes: Effects['processes'],
+  { program }: ProcessSpec,
+  lease: Pick<InstanceLease, 'revoke'>,
+  options: PipeOptions,
+): Promise<ChildPipe> {
   try {
     return await processes.open(options)
   } catch (error) {
+    lease.revoke()
     const reason = messageOf(error)
     throw new SvcError('plugin.failed', `The program "${program}" cannot be started: ${reason}`, { program }, { cause: error })
   }

@@ -26,6 +26,8 @@ export interface ProcessSpec {
   readonly capabilities: ReadonlySet<HostCapability>
   /** What the manifest says beside them. */
   readonly declared?: PluginDeclared
+  /** Hosts in networks of this machine that the installation lets it reach. */
+  readonly listedHosts?: readonly string[]
   /** Namespaces the plugin may publish events in (manifest `agent.eventNamespaces`). */
   readonly eventNamespaces: readonly string[]
   readonly watch?: ProcessWatch

@@ -40,7 +40,7 @@ export function createCredentialFile(effects: Pick<Effects, 'files' | 'env' | 'p
     path,
     most: LIMITS.connections.fileBytes,
     write: writeDocument,
-    lock: () => lock(effects, path, `${path}.lock`, LIMITS.connections.lockWait),
+    lock: () => lockCredentials(effects, path, `${path}.lock`, LIMITS.connections.lockWait),
     full: () =>
       new SvcError(
         'quota.exceeded',
@@ -60,7 +60,7 @@ export function createCredentialFile(effects: Pick<Effects, 'files' | 'env' | 'p
     },
     change: (change) => file.change(change),
     async alone(name, wait, work) {
-      const release = await lock(effects, path, `${path}.${name}.lock`, wait)
+      const release = await lockCredentials(effects, path, `${path}.${name}.lock`, wait)
       try {
         return await work()
       } finally {
@@ -70,7 +70,13 @@ export function createCredentialFile(effects: Pick<Effects, 'files' | 'env' | 'p
   }
 }
 
-async function lock({ files, clock }: Pick<Effects, 'files' | 'clock'>, path: string, lockPath: string, wait: number): Promise<() => void> {
+/** Waits until no other process changes the file, and answers how it is let go of. Throws `store.unavailable`. */
+export async function lockCredentials(
+  { files, clock }: Pick<Effects, 'files' | 'clock'>,
+  path: string,
+  lockPath: string,
+  wait: number,
+): Promise<() => void> {
   await files.makeDirectory(dirname(path), { mode: 0o700 })
   const until = clock.monotonic() + wait
   for (;;) {

@@ -4,6 +4,7 @@
  * I1 A value that cannot be read narrows: no trust, no network, a sandbox.
  */
 import { intersectCapabilities } from '../../../machines/plugin/capability.js'
+import { BROKERED } from '../../../protocol/plugin/broker-operations.js'
 import type { ConfigDiagnostic } from '../../../protocol/resource/config.js'
 import { callTimeoutOf, HostCapability, TrustRecord } from '../../../protocol/plugin/plugin.js'
 import { asDeclared } from '../../../protocol/text/leniency.js'
@@ -17,6 +18,8 @@ export interface PackageEntry {
   readonly timeoutMs: number
   /** As written; undefined leaves it to the policy of the installation. */
   readonly sandbox: boolean | undefined
+  /** Hosts in networks of this machine that it may reach through the host. */
+  readonly hosts?: readonly string[]
   /** Approvals that could be read, in written order. */
   readonly trust: readonly TrustRecord[]
 }
@@ -26,6 +29,7 @@ export interface ProcessOptions {
   readonly config: unknown
   readonly timeoutMs: number
   readonly sandbox: boolean | undefined
+  readonly hosts?: readonly string[]
   /** Whether the sandbox leaves the network open. */
   readonly network: boolean
   /**
@@ -92,16 +96,22 @@ function isProvided(capability: HostCapability): boolean {
     trusted: undefined,
     scope: 'workspace',
     runtime: 'process',
-    brokered: new Set<never>(),
+    brokered: BROKERED,
   } as const
   return intersectCapabilities(question).granted.length > 0
 }
 
 function commonOptions(options: JsonRecord) {
-  const { timeoutMs, sandbox } = options
+  const { timeoutMs, sandbox, hosts } = options
   const config = options['config'] ?? {}
   const known = sandbox === undefined || sandbox === null || typeof sandbox === 'boolean'
-  return { config, timeoutMs: callTimeoutOf(timeoutMs), sandbox: known ? (sandbox ?? undefined) : true } // I1
+  const common = { config, timeoutMs: callTimeoutOf(timeoutMs), sandbox: known ? (sandbox ?? undefined) : true } // I1
+  return hosts === undefined ? common : { ...common, hosts: hostsOf(hosts) }
+}
+
+/** What is no host names none. */
+function hostsOf(hosts: unknown): readonly string[] {
+  return Array.isArray(hosts) ? hosts.filter((host) => typeof host === 'string') : []
 }
 
 function readEnv(options: JsonRecord, path: string, report: Report): Readonly<Record<string, string>> {

@@ -11,6 +11,7 @@ const OPTIONS: readonly string[] = [
   'env',
   'timeoutMs',
   'network',
+  'hosts',
   'sandbox',
   'capabilities',
   'revision',

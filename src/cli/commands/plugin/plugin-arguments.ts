@@ -78,6 +78,13 @@ export interface PackOptions {
   readonly json: boolean
 }
 
+export interface ConfigureOptions extends SwitchOptions {
+  readonly source: 'user' | 'workspace' | undefined
+  /** The alias of a secret that is given, or taken back. */
+  readonly set: string | undefined
+  readonly unset: string | undefined
+}
+
 export interface TestOptions extends SwitchOptions {
   /** undefined = the whole package is checked; `id` may be its folder then. */
   readonly tool: string | undefined
@@ -100,6 +107,7 @@ export type PluginOptions =
   | ({ readonly action: 'add' } & AddOptions)
   | ({ readonly action: 'update' } & UpdateOptions)
   | ({ readonly action: 'pack' } & PackOptions)
+  | ({ readonly action: 'configure' } & ConfigureOptions)
   | ({ readonly action: 'test' } & TestOptions)
   | ({ readonly action: 'doctor' } & PluginDoctorOptions)
 
@@ -132,6 +140,12 @@ export function readPluginArguments(args: readonly string[], readUrl: (value: st
         scopeId: values.session ?? values.user,
         yes: values.yes,
       }
+    }
+    case 'plugin configure': {
+      const { values, first } = readLine(page, rest)
+      const { set, unset, source } = values
+      if (set !== undefined && unset !== undefined) throw new Error('--set and --unset are not for the same call')
+      return { action: 'configure', ...common(values), id: first, source, set, unset }
     }
     case 'plugin untrust': {
       const { values, first } = readLine(page, rest)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { FoundPackage } from '../../../actors/plugin/package/package-files.js'
 import { createSandbox, packagePolicy } from '../../../actors/plugin/entry/sandbox.js'
 import { intersectCapabilities, NO_BROKER_ACTION, noBroker } from '../../../machines/plugin/capability.js'
+import { BROKERED } from '../../../protocol/plugin/broker-operations.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { isToolsId } from '../../../protocol/plugin/tool-files.js'
 import { failureText } from '../../failure.js'
@@ -103,7 +104,7 @@ function approvalFindings(place: PluginPlace, read: ReadPackage): Finding[] {
 
 function capabilityFindings({ found, target }: ReadPackage): Finding[] {
   const { scope, runtime, capabilities: declared } = target
-  const { unbrokered } = intersectCapabilities({ declared, trusted: undefined, scope, runtime, brokered: new Set() })
+  const { unbrokered } = intersectCapabilities({ declared, trusted: undefined, scope, runtime, brokered: BROKERED })
   if (unbrokered.length === 0) return []
   return [{ level: 'error', check: found.id, detail: advise(noBroker(unbrokered, scope), NO_BROKER_ACTION) }]
 }

@@ -135,6 +135,22 @@ export const PLUGIN = {
       ],
     },
     {
+      name: 'plugin configure',
+      summary: 'give it the secrets and settings that it needs',
+      words: [ID],
+      options: {
+        set: { type: 'text', value: 'alias', help: 'give one secret, read from standard input or typed' },
+        unset: { type: 'text', value: 'alias', help: 'take one secret back' },
+        source: { type: 'text', value: 'place', choices: ['user', 'workspace'], help: 'user or workspace, when both have the package' },
+        ...COMMON,
+      },
+      examples: [
+        ['svc plugin configure dev.example.hello', 'asks for what is missing'],
+        ['svc plugin configure dev.example.hello --set token < token.txt', 'one secret, from a file'],
+      ],
+      notes: ['Secrets are kept in plugin-auth.json of the state directory, for you alone; nothing shows them again.'],
+    },
+    {
       name: 'plugin dev',
       summary: 'build, approve and serve it after every change, with what it says beside',
       words: [FOLDER_OR_ID],

@@ -11,10 +11,12 @@ import { createSandbox, packagePolicy } from '../../../actors/plugin/entry/sandb
 import type { FoundPackage } from '../../../actors/plugin/package/package-files.js'
 import { intersectCapabilities, NO_BROKER_ACTION, noBroker } from '../../../machines/plugin/capability.js'
 import { SvcError } from '../../../protocol/errors.js'
+import { BROKERED } from '../../../protocol/plugin/broker-operations.js'
 import { HostCapability, type PackageLifecycleInfo, type TrustRecord } from '../../../protocol/plugin/plugin.js'
 import type { TrustOptions } from './plugin-arguments.js'
 import { applicantOf, openPluginPlace, pinnedApprovalOf, type PluginPlace, type ReadPackage, readPackage } from './plugin-place.js'
-import { capabilityWords, columns, rightsWords, runtimeWords } from './plugin-words.js'
+import { capabilityWords } from '../../../protocol/plugin/capability-words.js'
+import { columns, rightsWords, runtimeWords } from './plugin-words.js'
 import { localServer } from './plugin-server.js'
 import { untilTakenUp } from './plugin-taken-up.js'
 import { stateWords, troubleOf } from './state-words.js'
@@ -27,7 +29,7 @@ import { jsonText, writeError, writeOut } from '../../terminal/output.js'
 /** Answers 0 when the approval is written, 1 when it was declined. */
 export async function trustPlugin(options: TrustOptions): Promise<number> {
   const place = await openPluginPlace(options.directory)
-  const read = await readPackage(place, choose(place, options))
+  const read = await readPackage(place, choosePackage(place, options))
   const record = recordFor(place, read, options)
   const shown = description(place, read, record, await rightsOf(place, read))
   writeError(columns(shown.map((row) => row.map(printable))))
@@ -86,14 +88,15 @@ function tellLives(lives: PackageLifecycleInfo): void {
 export async function approvePlugin(id: string, directory: string): Promise<string> {
   const place = await openPluginPlace(directory)
   const options = { id, directory, capabilities: undefined, source: undefined, scopeId: undefined, yes: true, json: false }
-  const read = await readPackage(place, choose(place, options))
+  const read = await readPackage(place, choosePackage(place, options))
   if (pinnedApprovalOf(place, read).ok) return read.revision
   const record = recordFor(place, read, options)
   await place.configure({ plugins: { [id]: { options: { trust: [...otherRecords(place, record), record] } } } })
   return read.revision
 }
 
-function choose(place: PluginPlace, { id, source }: TrustOptions): FoundPackage {
+/** The package that is meant; throws when there is none, or more than one. */
+export function choosePackage(place: PluginPlace, { id, source }: Pick<TrustOptions, 'id' | 'source'>): FoundPackage {
   const all = place.packages.filter((found) => found.id === id && (source === undefined || found.source === source))
   const [found, ...others] = all
   if (found === undefined) {
@@ -108,7 +111,7 @@ function choose(place: PluginPlace, { id, source }: TrustOptions): FoundPackage 
 
 function recordFor(place: PluginPlace, read: ReadPackage, options: TrustOptions): TrustRecord {
   const { scope, capabilities: requested, runtime } = read.target
-  const { unbrokered } = intersectCapabilities({ declared: requested, trusted: undefined, scope, runtime, brokered: new Set() })
+  const { unbrokered } = intersectCapabilities({ declared: requested, trusted: undefined, scope, runtime, brokered: BROKERED })
   if (unbrokered.length > 0) {
     throw new SvcError('request.unprocessable', `${read.found.id} cannot be approved: ${noBroker(unbrokered, scope)}; ${NO_BROKER_ACTION}`)
   }
@@ -154,7 +157,7 @@ function otherRecords(place: PluginPlace, record: TrustRecord): TrustRecord[] {
 /** As the server here will start it. */
 async function rightsOf({ effects, entries }: PluginPlace, { found, target }: ReadPackage): Promise<string> {
   const policy = packagePolicy(found.id, entries.package(found.id).sandbox, effects.env)
-  const network = target.capabilities.includes('network')
+  const network = target.capabilities.includes('network') && target.network === undefined // named hosts are reached through the host alone
   const program = { program: process.execPath, args: [], cwd: found.root, network }
   const wrapped = await createSandbox(effects).wrap(policy, program)
   if ('unavailable' in wrapped) return `which cannot be: ${wrapped.unavailable}`
@@ -163,7 +166,7 @@ async function rightsOf({ effects, entries }: PluginPlace, { found, target }: Re
 
 function description(place: PluginPlace, read: ReadPackage, record: TrustRecord, rights: string): string[][] {
   const { target, found } = read
-  const may = record.capabilities.map((capability) => `${capability}: ${capabilityWords(capability)}`)
+  const may = record.capabilities.map((capability) => `${capability}: ${capabilityWords(capability, target)}`)
   const [first = 'ask nothing of the host', ...rest] = may
   return [
     ['package', `${found.id}  ${read.name} ${read.version}`.trimEnd()],

@@ -1,35 +1,10 @@
 /** Plugins in the words of people. */
-import type { AgentTarget, HostCapability, PluginScope } from '../../../protocol/plugin/plugin.js'
-import { isRecord } from '../../../protocol/text/json.js'
-
-const CAPABILITIES: Readonly<Record<HostCapability, string>> = {
-  'config-read': 'read the effective configuration',
-  'config-write': 'change the configuration',
-  'workspace-read': 'read and list every file of the workspace',
-  'workspace-write': 'write files of the workspace',
-  'event-publish': 'publish events in its namespaces',
-  network: 'use the network',
-  'process-spawn': 'have the host start programs',
-  'task-spawn': 'have the host start background tasks',
-  'secret-use': 'have the host use secrets without seeing them',
-  'secret-read': 'read secrets',
-  'prompt-read': 'read prompts',
-  'message-read': 'read messages of conversations',
-  'response-transform': 'change answers of the model',
-  'provider-access': 'call model providers',
-  'policy-invoke': 'ask the host to decide permissions',
-}
-
-export function capabilityWords(capability: HostCapability): string {
-  return CAPABILITIES[capability]
-}
+import type { AgentTarget, PluginScope } from '../../../protocol/plugin/plugin.js'
 
 /** Where `network` reaches: the hosts that a manifest names, else any public one; undefined without the capability. */
 export function hostsOf(target: AgentTarget): string | undefined {
   if (!target.capabilities.includes('network')) return undefined
-  const network = target['network']
-  const named = isRecord(network) ? network['hosts'] : undefined
-  return Array.isArray(named) ? named.map(String).join(', ') : 'any public host'
+  return target.network?.hosts.join(', ') ?? 'any public host'
 }
 
 /** What is started, as a person would write it; `rights` of a program are in `rightsWords`. */

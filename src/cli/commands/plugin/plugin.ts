@@ -16,6 +16,8 @@ export async function plugin(options: PluginOptions): Promise<number> {
       return (await import('./plugin-list.js')).listPlugins(options)
     case 'trust':
       return (await import('./plugin-trust.js')).trustPlugin(options)
+    case 'configure':
+      return (await import('./plugin-configure.js')).configurePlugin(options)
     case 'dev':
       return (await import('./plugin-dev.js')).developPlugin(options)
     case 'test':

@@ -1,5 +1,6 @@
 /** What requests and answers have in common, whichever client carries them: the part of the `fetch` standard that model calls need (decision 008). */
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
+import type { ReadableStream as NodeStream } from 'node:stream/web'
 
 /** Pieces read ahead of whoever reads the body. */
 const AHEAD = 16
@@ -19,11 +20,12 @@ export interface Answer {
   close(): void
 }
 
-/** The body of a request. Throws for what is neither text nor bytes. */
-export function bodyOf(body: RequestInit['body']): string | Uint8Array | undefined {
+/** The body of a request. Throws for what is neither text nor bytes, nor a stream of them. */
+export function bodyOf(body: RequestInit['body']): string | Uint8Array | Readable | undefined {
   if (body === undefined || body === null) return undefined
   if (typeof body === 'string' || body instanceof Uint8Array) return body
-  throw new TypeError('a request body is text or bytes')
+  if (body instanceof ReadableStream) return Readable.fromWeb(body as NodeStream<Uint8Array>)
+  throw new TypeError('a request body is text or bytes, or a stream of bytes')
 }
 
 export function abortReason(signal: AbortSignal): Error {

@@ -1,10 +1,11 @@
 /**
  * Requests over Node's own HTTP client, at a fraction of the memory of the platform's `fetch` (decision 008). Redirects are answers, never
- * followed; bodies are text or bytes; nothing is decompressed.
+ * followed; bodies are text, bytes, or a stream of bytes; nothing is decompressed.
  */
 import { Agent as PlainAgent, type ClientRequest, request as plainRequest } from 'node:http'
 import { Agent as SecureAgent, request as secureRequest } from 'node:https'
 import type { LookupFunction } from 'node:net'
+import { Readable } from 'node:stream'
 import { LIMITS } from '../../../protocol/limits.js'
 import { abortReason, bodyOf, failed, responseOf, type Send } from './answer.js'
 
@@ -29,7 +30,7 @@ export function createDirectSend({ ca, lookup, once }: DirectOptions = {}): Send
     const body = bodyOf(init.body)
     const headers = new Headers(init.headers)
     headers.set('accept-encoding', 'identity')
-    if (body !== undefined) headers.set('content-length', String(Buffer.byteLength(body)))
+    if (body !== undefined && !(body instanceof Readable)) headers.set('content-length', String(Buffer.byteLength(body)))
     const settings = { method: init.method ?? 'GET', headers: Object.fromEntries(headers), ...(init.signal ? { signal: init.signal } : {}) }
     return new Promise((resolve, reject) => {
       const request =
@@ -41,7 +42,11 @@ export function createDirectSend({ ca, lookup, once }: DirectOptions = {}): Send
         const { statusCode: status = 500, statusMessage: statusText = '' } = message
         resolve(responseOf({ status, statusText, headers: message.headers, body: message, close: () => request.destroy() }, failure, over))
       })
-      request.end(body)
+      if (!(body instanceof Readable)) return void request.end(body)
+      body.on('error', (error) => request.destroy(error))
+      request.on('close', () => body.destroy())
+      request.flushHeaders() // the peer may answer before there is anything of the body
+      body.pipe(request)
     })
   }
 }

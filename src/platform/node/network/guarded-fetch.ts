@@ -47,6 +47,8 @@ export function createGuardedFetch(
         throw refused(next, 'gives up the encryption of the address that redirects to it')
       const why = refusesRedirect?.(next)
       if (why !== undefined) throw refused(next, why)
+      if (request.body instanceof ReadableStream && !becomesGet(request.method, response.status))
+        throw refused(next, 'is where it redirects to, and the body was sent already')
       request = followed(request, response.status, next.origin === url.origin)
       url = next
     }
@@ -100,10 +102,14 @@ function pinned(addresses: readonly Address[]): LookupFunction {
 
 /** I3. What is sent on: as browsers do, a 303 and a POST that moved become a GET. */
 function followed({ body, method = 'GET', headers = {}, signal }: Sent, status: number, isSame: boolean): Sent {
-  const becomesGet = (status === 303 && method !== 'HEAD') || ((status === 301 || status === 302) && method === 'POST')
+  const isGet = becomesGet(method, status)
   const kept = Object.entries(headers).filter(([name]) => isSame || HARMLESS.has(name.toLowerCase()))
-  const next = { method: becomesGet ? 'GET' : method, headers: Object.fromEntries(kept), signal }
-  return becomesGet || body === undefined ? next : { ...next, body }
+  const next = { method: isGet ? 'GET' : method, headers: Object.fromEntries(kept), signal }
+  return isGet || body === undefined ? next : { ...next, body }
+}
+
+function becomesGet(method: string | undefined, status: number): boolean {
+  return (status === 303 && method !== 'HEAD') || ((status === 301 || status === 302) && method === 'POST')
 }
 
 function refused(url: URL, why: string): SvcError {

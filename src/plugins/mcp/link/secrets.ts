@@ -8,6 +8,7 @@
 import type { NativeHost } from '../../../ports/plugin.js'
 import { isRecord } from '../../../protocol/text/json.js'
 import { LIMITS } from '../../../protocol/limits.js'
+import { secretForms, withoutSecrets } from '../../../protocol/text/known-secrets.js'
 import { isSecretName } from '../../../protocol/text/secrets.js'
 
 export interface Secrets {
@@ -20,8 +21,6 @@ export interface Secrets {
 }
 
 const KEPT = 1000
-/** Shorter ones stand in any text. */
-const SHORTEST = 6
 const DEEPEST = 4
 const FIELDS = [
   'code',
@@ -46,17 +45,12 @@ export function createSecrets(): Secrets {
   }
 
   function hide(text: string): string {
-    let hidden = text
-    for (const secret of known) if (hidden.includes(secret)) hidden = hidden.replaceAll(secret, '[redacted]')
-    return hidden
+    return withoutSecrets(text, known)
   }
 
   return {
     note(values) {
-      for (const value of values) {
-        if (value.length < SHORTEST) continue
-        for (const form of formsOf(value)) remember(form)
-      }
+      for (const value of values) for (const form of secretForms(value)) remember(form)
     },
     hide,
     hidden(error) {
@@ -70,12 +64,6 @@ export function createSecrets(): Secrets {
       return result
     },
   }
-}
-
-/** As it is, in an address, in a form, and in JSON. */
-function formsOf(value: string): readonly string[] {
-  const form = new URLSearchParams({ '': value }).toString().slice(1)
-  return [value, encodeURIComponent(value), form, JSON.stringify(value).slice(1, -1)]
 }
 
 type Effects = NativeHost['effects']

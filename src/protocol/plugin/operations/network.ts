@@ -10,7 +10,7 @@ const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/, 'must
 const headerValue = z
   .string()
   .max(network.headerBytes)
-  .regex(/^[^\0\r\n]*$/, 'must be one line')
+  .regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'must be one line of Latin-1')
 const headers = z.record(headerName, headerValue)
 
 /** A secret that the host puts into a header; the plugin never sees its value. */
@@ -21,10 +21,7 @@ const credential = z.strictObject({
 
 const request = {
   url: z.string().min(1).max(network.urlBytes),
-  method: z
-    .string()
-    .regex(/^[A-Za-z]{1,16}$/, 'must be a method of HTTP')
-    .default('GET'),
+  method: z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']).default('GET'),
   headers: headers.default({}),
   /** Redirects that are followed. */
   redirects: z.int().min(0).max(5).default(5),
@@ -104,7 +101,7 @@ export const networkOperations = {
       end: z.boolean(),
     }),
     waits: true,
-    refusals: ['nothing of this id is open', 'another read waits for it', 'the request has failed, or its time is over'],
+    refusals: ['nothing of this id is open', 'the request has failed, or its time is over'],
   }),
   close: describeOperation({
     summary: 'Ends a request at once, whatever of it is still to come.',

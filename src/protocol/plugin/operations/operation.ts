@@ -1,7 +1,7 @@
 /** How one operation of a broker is described: what comes in, what goes out, what it refuses. Docs, the kit and the check of input come from it. */
 import type * as z from 'zod'
 
-export interface BrokerOperation<Input extends z.ZodType = z.ZodType, Output extends z.ZodType = z.ZodType> {
+interface BrokerOperation<Input extends z.ZodType = z.ZodType, Output extends z.ZodType = z.ZodType> {
   /** One sentence for authors. */
   readonly summary: string
   readonly input: Input

@@ -86,7 +86,10 @@ describe('the command line of svc plugin', () => {
   })
 
   test.each([
-    [[], 'svc plugin needs one of init, add, update, pack, list, trust, dev, test, untrust, remove, restore, disable, enable, doctor'],
+    [
+      [],
+      'svc plugin needs one of init, add, update, pack, list, trust, configure, dev, test, untrust, remove, restore, disable, enable, doctor',
+    ],
     [['remove'], 'svc plugin remove needs the id of a plugin, such as dev.example.hello'],
     [['test', 'a.b', 'c', '{'], expect.stringContaining('the input of a tool is JSON')],
     [['trust'], 'svc plugin trust needs the id of a plugin, such as dev.example.hello'],
@@ -99,7 +102,7 @@ describe('the command line of svc plugin', () => {
     [['list', '--server', 'ftp://x'], '--server must be a URL such as http://127.0.0.1:4096, or host:port, not "ftp://x"'],
     [
       ['trsut', 'a.b'],
-      'svc plugin needs one of init, add, update, pack, list, trust, dev, test, untrust, remove, restore, disable, enable, doctor, not "trsut"; did you mean trust?',
+      'svc plugin needs one of init, add, update, pack, list, trust, configure, dev, test, untrust, remove, restore, disable, enable, doctor, not "trsut"; did you mean trust?',
     ],
   ])('says what is wrong with %j', (args, problem) => {
     expect(read(...args)).toMatchObject({ name: 'usage', problem })

@@ -47,6 +47,26 @@ describe('svc plugin trust', () => {
     ])
   })
 
+  test('shows each capability in words, with the hosts and the secrets that the manifest names', async () => {
+    home.write(file('agent.lua'), 'return {}')
+    const asked = { entrypoint: 'agent.lua', capabilities: ['network', 'secret-use', 'config-write'] }
+    const secrets = [{ alias: 'token', purpose: 'to read issues', hosts: ['api.example.com'] }]
+    home.write(file('svc-plugin.json'), manifest({ ...asked, network: { hosts: ['api.example.com', '*.example.org'] }, secrets }))
+    const { stderr } = await home.run('trust', ID, '--yes')
+    for (const shown of [
+      'network: use the network: only api.example.com, *.example.org',
+      'secret-use: have the host use secrets without seeing them: "token" (to read issues; sent to api.example.com)',
+      'config-write: change its own settings',
+    ])
+      expect(stderr).toContain(shown)
+    home.write(file('svc-plugin.json'), manifest(asked))
+    expect((await home.run('trust', ID, '--yes')).stderr).toContain('network: use the network: any public host')
+    for (const network of [{ hosts: [] }, { hosts: ['https://api.example.com'] }, { hosts: ['*'] }, true]) {
+      home.write(file('svc-plugin.json'), manifest({ ...asked, network }))
+      expect((await home.run('trust', ID, '--yes')).stderr).toContain('agent.network')
+    }
+  })
+
   test('writes nothing when nobody can confirm', async () => {
     await home.run('init', ID)
     const { code, stdout, stderr } = await home.run('trust', ID)
@@ -84,7 +104,7 @@ describe('svc plugin trust', () => {
 
   test('refuses a capability that no broker provides here, and writes nothing', async () => {
     home.write(file('agent.lua'), 'return {}')
-    for (const capability of ['task-spawn', 'process-spawn', 'secret-read', 'config-write', 'network']) {
+    for (const capability of ['task-spawn', 'process-spawn', 'policy-invoke']) {
       home.write(file('svc-plugin.json'), manifest({ entrypoint: 'agent.lua', capabilities: ['config-read', capability] }))
       const { code, stderr } = await home.run('trust', ID, '--yes')
       expect([code, stderr]).toEqual([1, expect.stringContaining(`no broker here for ${capability} in the scope workspace`)])

@@ -1,7 +1,8 @@
 /** What of a package is another than before: files, and what it asks for. Pure. */
 import { diffLines, createTwoFilesPatch } from 'diff'
+import { capabilityWords } from '../../../../protocol/plugin/capability-words.js'
 import type { AgentTarget } from '../../../../protocol/plugin/plugin.js'
-import { capabilityWords, hostsOf } from '../plugin-words.js'
+import { hostsOf } from '../plugin-words.js'
 import type { ArchivedFile } from './tar-read.js'
 
 export interface FileChange {
@@ -61,8 +62,8 @@ export function targetChanges(was: AgentTarget | undefined, after: AgentTarget):
   const removed = before.capabilities.filter((name) => !after.capabilities.includes(name))
   const said = (what: string, old: string, now: string) => (old === now ? [] : [`~ ${what}: ${old || '-'} -> ${now || '-'}`])
   return [
-    ...added.map((name) => `+ ${name}: ${capabilityWords(name)}`),
-    ...removed.map((name) => `- ${name}: ${capabilityWords(name)}`),
+    ...added.map((name) => `+ ${name}: ${capabilityWords(name, after)}`),
+    ...removed.map((name) => `- ${name}: ${capabilityWords(name, before)}`),
     ...said('hosts', hostsOf(before) ?? '', hostsOf(after) ?? ''),
     ...said('scope', before.scope, after.scope),
     ...said('runs', runs(before), runs(after)),

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { hashPackage } from '../../../../actors/plugin/package/revision.js'
 import type { Effects } from '../../../../ports/effects.js'
 import { SvcError } from '../../../../protocol/errors.js'
+import { capabilityWords } from '../../../../protocol/plugin/capability-words.js'
 import type { PackageManifest } from '../../../../protocol/plugin/plugin.js'
 import { printable } from '../../../../protocol/text/visible-text.js'
 import { watchInterrupts } from '../../../terminal/interruption.js'
@@ -16,7 +17,7 @@ import { jsonText, writeError, writeOut } from '../../../terminal/output.js'
 import type { AddOptions, UpdateOptions } from '../plugin-arguments.js'
 import { openPluginPlace, type PluginPlace } from '../plugin-place.js'
 import { trustPlugin } from '../plugin-trust.js'
-import { capabilityWords, columns, hostsOf, runtimeWords, scopeName, shortRevision } from '../plugin-words.js'
+import { columns, hostsOf, runtimeWords, scopeName, shortRevision } from '../plugin-words.js'
 import { changeText, fileChanges, patchText, targetChanges } from './content-diff.js'
 import { type Fetched, absolute, fetchSource } from './fetch-source.js'
 import { openRoom, settle, stage, type Staged, type Room } from './installation-root.js'
@@ -191,8 +192,7 @@ async function afterwards(
 }
 
 function description({ found, manifest, target, content }: Staged, root: string, source: SourceSpec, { resolved }: Fetched): string[][] {
-  const hosts = hostsOf(target)
-  const [first = 'nothing of the host', ...rest] = target.capabilities.map((name) => `${name}: ${capabilityWords(name)}`)
+  const [first = 'nothing of the host', ...rest] = target.capabilities.map((name) => `${name}: ${capabilityWords(name, target)}`)
   return [
     ['package', `${found.id}  ${manifest.name} ${manifest.version}`.trimEnd()],
     ['from', sourceText(source)],
@@ -203,7 +203,6 @@ function description({ found, manifest, target, content }: Staged, root: string,
     ['scope', scopeName(target.scope)],
     ['asks for', first],
     ...rest.map((line) => ['', line]),
-    ...(hosts === undefined ? [] : [['hosts', hosts]]),
   ]
 }
 

@@ -209,6 +209,7 @@ function description({ found, manifest, target, content }: Staged, root: string,
 function report({ found, manifest, target, content }: Staged, root: string, source: SourceSpec) {
   const { revision, digest, files, bytes } = content
   const { capabilities, scope, runtime } = target
+  const hosts = hostsOf(target)
   return {
     id: found.id,
     version: manifest.version,
@@ -219,6 +220,7 @@ function report({ found, manifest, target, content }: Staged, root: string, sour
     files: files.length,
     bytes,
     capabilities,
+    ...(hosts !== undefined && { hosts }),
     scope,
     runtime,
   }

@@ -15,7 +15,7 @@ interface NetworkOperations {
   readonly fetch: {
     readonly input: {
       url: string
-      method?: string | undefined
+      method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS' | undefined
       headers?:
         | {
             [key: string]: string
@@ -46,7 +46,7 @@ interface NetworkOperations {
   readonly open: {
     readonly input: {
       url: string
-      method?: string | undefined
+      method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS' | undefined
       headers?:
         | {
             [key: string]: string

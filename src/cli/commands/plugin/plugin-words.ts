@@ -1,14 +1,5 @@
 /** Plugins in the words of people. */
 import type { AgentTarget, PluginScope } from '../../../protocol/plugin/plugin.js'
-<<<<<<< HEAD
-=======
-
-/** Where `network` reaches: the hosts that a manifest names, else any public one; undefined without the capability. */
-export function hostsOf(target: AgentTarget): string | undefined {
-  if (!target.capabilities.includes('network')) return undefined
-  return target.network?.hosts.join(', ') ?? 'any public host'
-}
->>>>>>> kit
 
 /** What is started, as a person would write it; `rights` of a program are in `rightsWords`. */
 export function runtimeWords({ runtime, entrypoint, command }: AgentTarget, rights: string): string {

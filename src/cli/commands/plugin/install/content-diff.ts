@@ -2,11 +2,6 @@
 import { diffLines, createTwoFilesPatch } from 'diff'
 import { capabilityWords } from '../../../../protocol/plugin/capability-words.js'
 import type { AgentTarget } from '../../../../protocol/plugin/plugin.js'
-<<<<<<< HEAD
-import { capabilityWords } from '../../../../protocol/plugin/capability-words.js'
-=======
-import { hostsOf } from '../plugin-words.js'
->>>>>>> kit
 import type { ArchivedFile } from './tar-read.js'
 
 export interface FileChange {
@@ -69,11 +64,7 @@ export function targetChanges(was: AgentTarget | undefined, after: AgentTarget):
   return [
     ...added.map((name) => `+ ${name}: ${capabilityWords(name, after)}`),
     ...removed.map((name) => `- ${name}: ${capabilityWords(name, before)}`),
-<<<<<<< HEAD
     ...kept.flatMap((name) => said(name, capabilityWords(name, before), capabilityWords(name, after))),
-=======
-    ...said('hosts', hostsOf(before) ?? '', hostsOf(after) ?? ''),
->>>>>>> kit
     ...said('scope', before.scope, after.scope),
     ...said('runs', runs(before), runs(after)),
     ...said('publishes events in', before.eventNamespaces.join(', '), after.eventNamespaces.join(', ')),

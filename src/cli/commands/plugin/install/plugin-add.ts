@@ -17,12 +17,7 @@ import { jsonText, writeError, writeOut } from '../../../terminal/output.js'
 import type { AddOptions, UpdateOptions } from '../plugin-arguments.js'
 import { openPluginPlace, type PluginPlace } from '../plugin-place.js'
 import { trustPlugin } from '../plugin-trust.js'
-<<<<<<< HEAD
-import { capabilityWords } from '../../../../protocol/plugin/capability-words.js'
 import { columns, runtimeWords, scopeName, shortRevision } from '../plugin-words.js'
-=======
-import { columns, hostsOf, runtimeWords, scopeName, shortRevision } from '../plugin-words.js'
->>>>>>> kit
 import { changeText, fileChanges, patchText, targetChanges } from './content-diff.js'
 import { type Fetched, absolute, fetchSource } from './fetch-source.js'
 import { openRoom, settle, stage, type Staged, type Room } from './installation-root.js'
@@ -214,7 +209,6 @@ function description({ found, manifest, target, content }: Staged, root: string,
 function report({ found, manifest, target, content }: Staged, root: string, source: SourceSpec) {
   const { revision, digest, files, bytes } = content
   const { capabilities, scope, runtime } = target
-  const hosts = hostsOf(target)
   return {
     id: found.id,
     version: manifest.version,
@@ -225,7 +219,7 @@ function report({ found, manifest, target, content }: Staged, root: string, sour
     files: files.length,
     bytes,
     capabilities,
-    ...(hosts !== undefined && { hosts }),
+    ...(capabilities.includes('network') && { hosts: target.network?.hosts ?? 'any public host' }),
     scope,
     runtime,
   }

@@ -219,7 +219,7 @@ function report({ found, manifest, target, content }: Staged, root: string, sour
     files: files.length,
     bytes,
     capabilities,
-    ...(capabilities.includes('network') && { hosts: target.network?.hosts ?? 'any public host' }),
+    ...(capabilities.includes('network') && { hosts: target.network?.hosts.join(', ') ?? 'any public host' }),
     scope,
     runtime,
   }

@@ -197,7 +197,7 @@ interface Asked {
 
 /** I4 */
 async function refuseDenied(deps: ProcessBrokerDeps, lease: BrokerLease, { workspace, asking, words, program }: Asked): Promise<void> {
-  const names = lineNames(words, program)
+  const names = [...lineNames(words, program), ...carriedLines(words)]
   const ofSession = (sessionId: string) =>
     lease.served.toolCall(sessionId)?.decisions('bash', names) ?? deps.rules.decisions({ directory: workspace, sessionId }, 'bash', names)
   const decisions = await Promise.all(

@@ -91,7 +91,7 @@ export function providerBroker(deps: ProviderBrokerDeps): Broker {
         async read({ opaqueId, waitMs }, { signal }) {
           const { about } = openings.find(opaqueId)
           if (about.unread === '') {
-            const changed = new Promise<void>((resolve) => (about.grown = resolve))
+            const changed = () => new Promise<void>((resolve) => (about.grown = resolve))
             await openings.until(opaqueId, { ms: waitMs, signal, changed })
           }
           const opening = openings.find(opaqueId)

@@ -13,8 +13,9 @@ const { typeText } = typesOf(toOpenApi().components.schemas)
 const { configKeyRows } = await loadSource('src/actors/resource/config/config-reference.ts')
 
 const { BROKER_OPERATIONS: operations } = await loadSource('src/protocol/plugin/broker-operations.ts')
-const { methodOf } = await loadSource('src/protocol/plugin/reverse-methods.ts')
+const { REVERSE_METHODS } = await loadSource('src/protocol/plugin/reverse-methods.ts')
 
+const methodOf = (wanted) => [...REVERSE_METHODS].find(([, { capability, kind }]) => capability === wanted && kind === 'call')?.[0]
 /** As whoever calls it writes it, without what the library says about itself. */
 const schemaOf = (schema, io) => z.toJSONSchema(schema, { io, unrepresentable: 'any' })
 

@@ -33,7 +33,6 @@ export const REASONS = {
   'src/actors/plugin/brokers/provider-access.broker.ts AbortController long': CALL,
   'src/actors/plugin/brokers/served-sessions.ts in flight calls': INSIDE,
   'src/actors/plugin/brokers/network/exchange.ts AbortController stop': CALL,
-    'the exchange has ended, whose lease is a machine; its alarm is over with it',
   'src/actors/plugin/brokers/network/whole-answer.ts AbortController late': CALL,
   'src/actors/plugin/brokers/secrets/secret-use.broker.ts secrets.isSet': 'whether a secret was given: no alarm',
   'src/cli/commands/plugin/plugin-configure.ts undefined.isSet': 'whether a secret was given: no alarm',

@@ -187,7 +187,6 @@ function page() {
     const ofNode = node === 'events.publish' ? '{ namespace, name, payload }' : list.join(', ')
     return `| \`${method}\` | \`${capability}\` | \`host.${node}(${ofNode})\` | \`call.host.${node}(${ofPython})\` | \`svc.host.${lua} { ${Object.keys(params).join(', ')} }\` | ${does} |`
   })
-  const capabilities = [...new Set(HOST_METHODS.filter(({ kind }) => kind === 'broker').map(({ capability }) => capability))]
   return `# What a plugin may ask of its host
 
 Made by \`npm run kits\` from \`src/protocol/plugin/host-methods.ts\` and the operations of brokers; how plugins are written is in [plugins.md](plugins.md).
@@ -198,31 +197,8 @@ ${rows.join('\n')}
 
 In Node every call takes \`{ signal, timeoutMs }\` as its last argument, in Python \`timeout\` in seconds (30 unless it is given); in Lua it waits for 10 s. Node and
 Python answer the output of a broker itself, Lua a table with \`output\`. Files are \`Uint8Array\` in Node, \`bytes\` in Python, and lists of numbers in Lua.
-What is refused is an error with the words of the host.
-
-${capabilities.map(chapter).join('')}`
-}
-
-function chapter(capability) {
-  const all = described(capability)
-  if (all.length === 0) return ''
-  return `## ${capability}\n\n${all.map(section).join('')}`
-}
-
-function section({ name, summary, input, output, waits, refusals }) {
-  const parts = [
-    `### \`${name}\``,
-    `${summary}${waits ? ' It waits: what is asked after it may be answered before it.' : ''}`,
-    `Input:${typeIn(required(input))}${isOptional(input) ? ', or nothing' : ''}`,
-    `Output:${typeIn(output)}`,
-    ...(refusals.length === 0 ? [] : [`Refused when ${refusals.join('; when ')}.`]),
-  ]
-  return `${parts.join('\n\n')}\n\n`
-}
-
-function typeIn(schema) {
-  const text = typeText(schema)
-  return text.includes('\n') ? `\n\n${text.replaceAll(/^/gm, '    ')}` : ` \`${text}\``
+What is refused is an error with the words of the host. Which operations a broker has, what they take and what they answer is in [plugin-brokers.md](plugin-brokers.md).
+`
 }
 
 /** A schema that may be nothing, without that. */

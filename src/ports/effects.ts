@@ -179,7 +179,6 @@ export interface PipeOptions {
   readonly cwd: string
   /** The whole environment of the child: nothing is inherited. */
   readonly env: Readonly<Record<string, string>>
-  /** As for `SpawnOptions`. */
   readonly holds?: readonly Placeholder[]
   /** Bytes of input that may wait for a child that does not read. */
   readonly inputBacklog: number

@@ -63,8 +63,8 @@ test('an abort ends the answer too, and a connection that breaks fails what read
   })
   const answer = await loopbackFetch(`${base}/`, { signal: leaving.signal })
   leaving.abort()
-  await expect(answer.text()).rejects.toThrow()
-  await expect(loopbackFetch(`${base}/broken`, {}).then((broken) => broken.text())).rejects.toThrow()
+  await expect(answer.text()).rejects.toThrow(/aborted/)
+  await expect(loopbackFetch(`${base}/broken`, {}).then((broken) => broken.text())).rejects.toThrow(/aborted/)
 })
 
 test('where nobody answers it fails as fetch does', async () => {

@@ -1,5 +1,5 @@
 /**
- * What one incarnation of a plugin holds of one capability that a broker serves: granted, used, revoked (plugin-protocol §2.3, §2.5, §3.6).
+ * What one incarnation of a plugin holds of one capability that a broker serves: granted, used, revoked (plugin-protocol §2.5, §3.6).
  *
  * I1 A lease that is revoked answers nothing more, and is never granted again: the next generation has its own.
  * I2 It has ended when nothing is open that it opened, `freeLimit` after it was revoked at the latest, and then says so.

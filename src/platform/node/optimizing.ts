@@ -5,7 +5,7 @@
 const OF_START = 600_000
 const OTHERWISE = 67_584
 
-const { v8: version = '' } = process.versions
+const { v8: version } = process.versions
 const setBudget = (bytes: number) => {
   if (version.startsWith('11.3.')) process.getBuiltinModule('node:v8').setFlagsFromString(`--interrupt-budget=${bytes}`)
 }

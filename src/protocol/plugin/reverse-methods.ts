@@ -26,8 +26,3 @@ export const REVERSE_METHODS: ReadonlyMap<string, ReverseMethod> = new Map([
   ['host.provider.call', { capability: 'provider-access', kind: 'call' }],
   ['host.policy.call', { capability: 'policy-invoke', kind: 'call' }],
 ])
-
-/** By which the broker of a capability is asked. */
-export function methodOf(capability: HostCapability): string | undefined {
-  return [...REVERSE_METHODS].find(([, method]) => method.capability === capability && method.kind === 'call')?.[0]
-}

@@ -2,7 +2,7 @@
 
 /** Shorter ones stand in any text. */
 const SHORTEST = 6
-const REDACTED = '[redacted]'
+export const REDACTED = '[redacted]'
 
 /** As it is, in an address, in a form, in JSON, and in base64; none of a value that is too short to be found. */
 export function secretForms(value: string): readonly string[] {

@@ -11,7 +11,7 @@ export interface Plugin {
   readonly name?: string
   readonly version?: string
   readonly tools?: readonly PluginTool[]
-  /** By hook name: `chat.messages`, `chat.options`, `chat.headers`, `tool.definition`, `tool.before`, `tool.after`, `shell.env`. */
+  /** By hook name: `chat.messages`, `chat.options`, `chat.headers`, `tool.definition`, `tool.before`, `tool.after`, `shell.env`, `response.text`. */
   readonly hooks?: Readonly<Record<string, HookHandler>>
   readonly events?: EventSubscription
   readonly services?: PluginServices

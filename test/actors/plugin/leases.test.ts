@@ -1,4 +1,4 @@
-// Holds plugin-protocol §2.3, §2.5, §3.6.
+// Holds plugin-protocol §2.5, §3.6.
 import { describe, expect, test } from 'vitest'
 import type { Broker, BrokerLease, GrantedBroker, OpenTable } from '../../../src/actors/plugin/brokers/broker.js'
 import { createLeases } from '../../../src/actors/plugin/brokers/leases.js'

@@ -130,10 +130,10 @@ describe('a whole request', () => {
     const { host, url, seen } = await serve(() => undefined)
     const { fetch, effects } = setUp({ listed: [host] })
     const answer = fetch(url)
-    const outcome = expect(answer).rejects.toThrow(`for ${LIMITS.pluginNetwork.idle} ms`)
+    const outcome = answer.catch(String)
     while (seen.length === 0) await new Promise((resolve) => setImmediate(resolve))
     effects.clock.advance(LIMITS.pluginNetwork.header)
-    await outcome
+    expect(await outcome).toContain(`for ${LIMITS.pluginNetwork.idle} ms`)
   })
 
   test('that cannot be made says why', async () => {
@@ -402,10 +402,10 @@ describe('a request piece by piece', () => {
     const { host, url, seen } = await serve(() => undefined)
     const { call, effects, lease } = setUp({ listed: [host] })
     const { opaqueId } = await call('open', { url })
-    const read = expect(call('read', { opaqueId })).rejects.toThrow(`nothing happened for ${LIMITS.pluginNetwork.idle} ms`)
+    const read = call('read', { opaqueId }).catch(String)
     while (seen.length === 0) await new Promise((resolve) => setImmediate(resolve))
     effects.clock.advance(LIMITS.pluginNetwork.idle)
-    await read
+    expect(await read).toContain(`nothing happened for ${LIMITS.pluginNetwork.idle} ms`)
     expect(lease.counters).toMatchObject([{ open: 0 }])
   })
 
@@ -419,12 +419,12 @@ describe('a request piece by piece', () => {
     await call('open', { url })
     await call('open', { url: `${url}/begun` })
     await call('open', { url, method: 'POST', upload: true })
-    const whole = expect(fetch(url)).rejects.toThrow('plugin instance is retired')
+    const whole = fetch(url).catch(String)
     while (seen.length < 4) await new Promise((resolve) => setImmediate(resolve))
     lease.revoke()
-    await whole
+    expect(await whole).toContain('plugin instance is retired')
     await lease.freed()
     await Promise.all(closed)
-    await expect(fetch(url)).rejects.toThrow()
+    await expect(fetch(url)).rejects.toThrow('Invalid input')
   })
 })

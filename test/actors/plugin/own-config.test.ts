@@ -55,6 +55,12 @@ test('is refused where it is no config, where it is too large or too often, and 
   await expect(listed.set('a', 2)).rejects.toThrow('is not an object under "plugins"')
 })
 
+test('is refused where another file of the installation says otherwise', async () => {
+  const { set, effects } = setUp(entry({ a: 1 }))
+  writeFileSync(join(effects.paths.config, 'svc.json'), JSON.stringify({ plugins: { [ID]: { options: { config: { a: 5 } } } } }))
+  await expect(set('a', 2)).rejects.toThrow(`another configuration file of the installation overrides the config of ${ID}`)
+})
+
 test('is noticed as a change only when somebody else made it', async () => {
   const { own, set } = setUp(entry({ a: 1 }))
   await set('a', 2)

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import { evaluateLayers } from '../../../src/machines/permission/permission.js'
 import { layersFor } from '../../../src/actors/session/run/ceilings.js'
 import type { AgentView } from '../../../src/ports/facades.js'
-import type { Session } from '../../../src/protocol/session/session.js'
 import { createWorkspace } from './workspace.js'
 
 /** What an installation may have restricted: its own agent, another default, an agent of its own. */
@@ -48,7 +47,7 @@ const PROBES = ['bash', 'edit', 'write', 'read', 'webfetch', 'network', 'externa
 const STRICTNESS = ['allow', 'ask', 'deny']
 
 function answersOf(agent: AgentView) {
-  const layers = layersFor({} as Session, agent, [])
+  const layers = layersFor({}, agent, [])
   return PROBES.map(({ permission, pattern }) => evaluateLayers(layers, permission, pattern))
 }
 

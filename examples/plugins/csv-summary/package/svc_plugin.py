@@ -197,7 +197,16 @@ class _Process:
         self._request = request
 
     def call(self, operation, input=None, timeout=30):
-        """Has the host run programs. Needs `process-spawn`."""
+        """Has the host run programs. Needs `process-spawn`.
+
+        - spawn {command, cwd?, env?, stdin?, timeoutMs?, outputBytes?, sessionId?}: Starts a program in a process group of its own.
+        - read {opaqueId, cursor?, maxBytes?, waitMs?}: Answers what was written since a place in the output, in the order of arrival.
+        - write {opaqueId, text?, end?}: Writes to the input of a program.
+        - wait {opaqueId, waitMs?}: Answers when a program has ended, or when the time is over.
+        - signal {opaqueId, signal}: Sends a signal to the process group of a program.
+        - list: Lists the programs of this instance that run, or can still be read.
+        - close {opaqueId}: Ends a program that runs, and forgets it. `host.process.cancel` does the same.
+        """
         params = {"operation": operation} if input is None else {"operation": operation, "input": input}
         return (self._request("host.process.spawn", params, timeout) or {}).get("output")
 
@@ -211,7 +220,13 @@ class _Tasks:
         self._request = request
 
     def call(self, operation, input=None, timeout=30):
-        """Has the host give tasks to agents. Needs `task-spawn`."""
+        """Has the host give tasks to agents. Needs `task-spawn`.
+
+        - spawn {agent?, description, prompt, timeoutMs?, sessionId?}: Delegates a task to an agent, below the session in whose tool call the plugin is.
+        - status {opaqueId}: Answers how a task is by now.
+        - wait {opaqueId, waitMs?}: Answers when a task has ended, or when the time is over.
+        - list: Lists the tasks of this instance that run, or are remembered.
+        """
         params = {"operation": operation} if input is None else {"operation": operation, "input": input}
         return (self._request("host.task.spawn", params, timeout) or {}).get("output")
 
@@ -247,7 +262,13 @@ class _Prompts:
         self._request = request
 
     def call(self, operation, input=None, timeout=30):
-        """Reads prompts and instructions. Needs `prompt-read`."""
+        """Reads prompts and instructions. Needs `prompt-read`.
+
+        - current {sessionId?}: Answers the prompt that was admitted last.
+        - list {sessionId?, cursor?, limit?}: Lists the prompts of a session, the latest first.
+        - waiting {sessionId?}: Lists the prompts that wait in the queue of a session, the oldest first.
+        - sessions {cursor?, limit?}: Lists the sessions whose prompts may be read, those that changed last first.
+        """
         params = {"operation": operation} if input is None else {"operation": operation, "input": input}
         return (self._request("host.prompt.read", params, timeout) or {}).get("output")
 
@@ -257,7 +278,12 @@ class _Messages:
         self._request = request
 
     def call(self, operation, input=None, timeout=30):
-        """Reads messages of conversations. Needs `message-read`."""
+        """Reads messages of conversations. Needs `message-read`.
+
+        - list {sessionId?, cursor?, limit?, order?}: Lists messages of a session, page by page.
+        - get {messageId}: Answers one message.
+        - sessions {sessionId?}: Lists a session and those below it.
+        """
         params = {"operation": operation} if input is None else {"operation": operation, "input": input}
         return (self._request("host.message.read", params, timeout) or {}).get("output")
 
@@ -267,7 +293,11 @@ class _Responses:
         self._request = request
 
     def call(self, operation, input=None, timeout=30):
-        """Changes what a model has answered. Needs `response-transform`."""
+        """Changes what a model has answered. Needs `response-transform`.
+
+        - read {sessionId?}: Answers the text of the answer that is being recorded, as far as it has come.
+        - replace {sessionId?, partId, length, text}: Puts another text in the place of what was read; what has come since stays behind it. Everybody sees it at once.
+        """
         params = {"operation": operation} if input is None else {"operation": operation, "input": input}
         return (self._request("host.response.transform", params, timeout) or {}).get("output")
 
@@ -277,7 +307,15 @@ class _Providers:
         self._request = request
 
     def call(self, operation, input=None, timeout=30):
-        """Asks a model. Needs `provider-access`."""
+        """Asks a model. Needs `provider-access`.
+
+        - models {sessionId?}: Lists the models that may be used.
+        - budget: Answers what of the budget of the package is used today.
+        - complete {model?, system?, messages, maxOutputTokens?, temperature?, sessionId?}: Asks a model and answers its whole answer.
+        - open {model?, system?, messages, maxOutputTokens?, temperature?, sessionId?}: Asks a model; its answer is read while it comes.
+        - read {opaqueId, waitMs?}: Answers what a model has said since the last read.
+        - close {opaqueId}: Ends a question, whatever of its answer is still to come.
+        """
         params = {"operation": operation} if input is None else {"operation": operation, "input": input}
         return (self._request("host.provider.call", params, timeout) or {}).get("output")
 
@@ -287,7 +325,13 @@ class _Policy:
         self._request = request
 
     def call(self, operation, input=None, timeout=30):
-        """Has the host say what the rules allow, or ask the person. Needs `policy-invoke`."""
+        """Has the host say what the rules allow, or ask the person. Needs `policy-invoke`.
+
+        - evaluate {permission, patterns, sessionId?}: Answers what would be decided of each pattern, and by which rule; nobody is asked.
+        - ask {permission, patterns, sessionId?, title}: Asks the person in the name of the plugin, unless the rules decide; the answer is read with `answer`.
+        - answer {opaqueId, waitMs?}: Answers what became of a question.
+        - withdraw {opaqueId}: Takes a question back.
+        """
         params = {"operation": operation} if input is None else {"operation": operation, "input": input}
         return (self._request("host.policy.call", params, timeout) or {}).get("output")
 

@@ -8,6 +8,7 @@
 import { cut } from '../../../kernel/cut.js'
 import type { Message } from '../../../protocol/message/message.js'
 import { isRecord } from '../../../protocol/text/json.js'
+import { REDACTED, secretForms, withoutSecrets } from '../../../protocol/text/known-secrets.js'
 import { isSecretName, publicRecord, publicText } from '../../../protocol/text/secrets.js'
 
 export interface MessageView {
@@ -25,23 +26,22 @@ const ASSIGNED =
 const KEY_BLOCK = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g
 /** What stands before the bytes in the address of a file that is whole in it. */
 const DATA_HEAD = /^data:[^,]{0,200},?/
-const HIDDEN = '[redacted]'
 /** Shorter values are words that stand in many texts. */
 const SHORTEST = 8
 
 /** `env`: the environment of the server, whose credentials are known by their values. */
 export function redactor(env: Readonly<Record<string, string | undefined>>): Redact {
   const known = Object.entries(env).flatMap(([name, value]) =>
-    value !== undefined && value.length >= SHORTEST && isSecretName(name) ? [value] : [],
+    value !== undefined && value.length >= SHORTEST && isSecretName(name) ? secretForms(value) : [],
   )
   return (text) => {
     const shown = publicText(text)
-      .replace(KEY_BLOCK, HIDDEN)
-      .replace(AUTHORIZATION, `$1 ${HIDDEN}`)
+      .replace(KEY_BLOCK, REDACTED)
+      .replace(AUTHORIZATION, `$1 ${REDACTED}`)
       .replace(ASSIGNED, (whole, before: string, name: string, sign: string) =>
-        isSecretName(name) ? `${before}${name}${sign}${HIDDEN}` : whole,
+        isSecretName(name) ? `${before}${name}${sign}${REDACTED}` : whole,
       )
-    return known.reduce((hidden, secret) => hidden.replaceAll(secret, HIDDEN), shown)
+    return withoutSecrets(shown, known)
   }
 }
 

@@ -1,6 +1,7 @@
 /** What a package may use of models in a day, and what is left of it (UTC). Pure. */
 import { LIMITS } from '../../../protocol/limits.js'
 import type { TokenUsage } from '../../../protocol/message/token-usage.js'
+import { isRecord } from '../../../protocol/text/json.js'
 import type { ModelBudget } from '../../../ports/broker-doors.js'
 
 /** `YYYY-MM-DD` of a moment, UTC. */
@@ -17,8 +18,9 @@ export function tokensOf({ input, output, reasoning, cache }: TokenUsage): numbe
 export function budgetOf(written: unknown): ModelBudget {
   const { tokensPerDay, costPerDay } = LIMITS.pluginModels
   if (written === undefined || written === null) return { tokens: tokensPerDay, cost: costPerDay }
-  const { tokensPerDay: tokens = tokensPerDay, costPerDay: cost = costPerDay } =
-    typeof written === 'object' ? (written as Readonly<Record<string, unknown>>) : { tokensPerDay: 0, costPerDay: 0 }
+  const { tokensPerDay: tokens = tokensPerDay, costPerDay: cost = costPerDay } = isRecord(written)
+    ? written
+    : { tokensPerDay: 0, costPerDay: 0 }
   return { tokens: amount(tokens), cost: amount(cost) }
 }
 

@@ -12,7 +12,7 @@ import { SvcError } from '../../../protocol/errors.js'
 import type { BrokerLease } from './broker.js'
 
 /** What it does, and how it is ended. */
-export interface Undertaking {
+interface Undertaking {
   readonly timeoutMs: number
   /** Settles when nothing of it runs; soon after `signal` aborts. */
   run(signal: AbortSignal): Promise<void>

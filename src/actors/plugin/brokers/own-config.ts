@@ -54,6 +54,8 @@ export function createOwnConfigs(
     if (!isAllowed()) throw new SvcError('quota.exceeded', `a plugin may change its config ${most} times a minute`, { pluginId })
   }
 
+  const trustedIn = async (directory: string): Promise<JsonRecord> => (await configs.snapshots.get(directory, { fresh: true })).trusted
+
   const noticed = (pluginId: string, config: unknown): unknown => {
     const known = written.get(pluginId)
     return known !== undefined && isDeepStrictEqual(known.now, config) ? known.began : config
@@ -65,8 +67,8 @@ export function createOwnConfigs(
       spend(pluginId)
       await lane.run(async () => {
         const directory = await effects.files.realPath(effects.paths.config)
-        const { trusted } = await configs.snapshots.get(directory, { fresh: true })
-        const before = readPluginEntries(trusted, {}).package(pluginId).config
+        const trusted = await trustedIn(directory)
+        const before = configOf(trusted, pluginId)
         const after = changed(before, change)
         if (isDeepStrictEqual(before, after)) return
         if (!isRecord(recordAt(trusted, 'plugins')[pluginId]))
@@ -88,9 +90,19 @@ export function createOwnConfigs(
           else written.set(pluginId, known)
           throw error
         }
+        const now = configOf(await trustedIn(directory), pluginId)
+        if (isDeepStrictEqual(now, after)) return
+        written.set(pluginId, { began: noticed(pluginId, before), now })
+        throw new SvcError('resource.conflict', `another configuration file of the installation overrides the config of ${pluginId}`, {
+          pluginId,
+        })
       })
     },
   }
+}
+
+function configOf(trusted: JsonRecord, pluginId: string): unknown {
+  return readPluginEntries(trusted, {}).package(pluginId).config
 }
 
 /** The whole config with one value in it changed; null takes out. */

@@ -25,7 +25,7 @@ import { createOutputRing, type OutputRing } from './output-ring.js'
 import { meantSession } from './own-sessions.js'
 
 /** What rules say where no tool call is under way. */
-export interface StandingRules {
+interface StandingRules {
   /** Of a session, as its agent would be judged now; without one, of the default agent of a directory. */
   decisions(
     of: { readonly directory: string; readonly sessionId?: string },

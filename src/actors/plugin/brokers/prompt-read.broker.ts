@@ -143,7 +143,7 @@ function sessionsOf(store: PromptBrokerDeps['store'], lease: BrokerLease, { curs
   const rows = store.sessions.list({ tenantId: LOCAL_TENANT, directory: workspace, includeArchived: true, limit, after })
   const last = rows.at(-1)
   return {
-    sessions: rows.map(({ json }) => itemOf(JSON.parse(json) as Session)).flat(),
+    sessions: rows.flatMap(({ json }) => itemOf(JSON.parse(json) as Session)),
     cursor: rows.length < limit || last === undefined ? null : `${last.updated}:${last.id}`,
   }
 }

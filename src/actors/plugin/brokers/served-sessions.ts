@@ -45,7 +45,7 @@ export function createServedSessions(clock: Pick<Clock, 'monotonic'>): ServedSes
         calls.delete(mine)
       }
     },
-    heard: (sessionId) => void told.set(sessionId, clock.monotonic()),
+    heard: (sessionId) => told.set(sessionId, clock.monotonic()),
     current: () => [...new Set([...calls].map(({ sessionId }) => sessionId))],
     has(sessionId) {
       const at = told.get(sessionId)

@@ -59,8 +59,7 @@ export async function openChild({ effects, host, leases, onLine }: ProcessDeps, 
   const { owner, onProblem, onBroken } = options
   const config = spec.capabilities.has('config-read') ? await host.config(place) : null
   const served = createServedSessions(clock)
-  const { declared = {}, listedHosts = [] } = spec
-  const lease = leases.grant({ owner, place, declared, listedHosts, served }, spec.capabilities)
+  const lease = grantedTo(leases, spec, { owner, served })
   const brokers = createBrokers({
     effects,
     host,
@@ -169,4 +168,13 @@ async function open(
     const reason = messageOf(error)
     throw new SvcError('plugin.failed', `The program "${program}" cannot be started: ${reason}`, { program }, { cause: error })
   }
+}
+
+interface Holder {
+  readonly owner: PluginOwner
+  readonly served: ServedSessions
+}
+
+function grantedTo(leases: Leases, { place, declared = {}, listedHosts = [], capabilities }: ProcessSpec, holder: Holder): InstanceLease {
+  return leases.grant({ ...holder, place, declared, listedHosts }, capabilities)
 }

@@ -86,7 +86,10 @@ describe('the command line of svc plugin', () => {
   })
 
   test.each([
-    [[], 'svc plugin needs one of init, add, update, pack, list, trust, configure, dev, test, untrust, remove, restore, disable, enable, doctor'],
+    [
+      [],
+      'svc plugin needs one of init, add, update, pack, list, trust, configure, dev, test, untrust, remove, restore, disable, enable, doctor',
+    ],
     [['remove'], 'svc plugin remove needs the id of a plugin, such as dev.example.hello'],
     [['test', 'a.b', 'c', '{'], expect.stringContaining('the input of a tool is JSON')],
     [['trust'], 'svc plugin trust needs the id of a plugin, such as dev.example.hello'],

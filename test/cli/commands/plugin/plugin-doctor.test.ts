@@ -49,14 +49,21 @@ describe('svc plugin doctor', () => {
   })
 
   test('finds missing programs, capabilities without a broker, and a sandbox that cannot be', async () => {
-    const agent = { runtime: 'process', command: ['no-such-program'], capabilities: ['task-spawn', 'policy-invoke'] }
+    const agent = {
+      runtime: 'process',
+      command: ['no-such-program'],
+      capabilities: ['workspace-read', 'workspace-write'],
+      scope: 'session',
+    }
     home.write(file('svc-plugin.json'), manifest(agent))
-    expect((await home.run('trust', ID, '--yes')).stderr).toContain('no broker here for task-spawn, policy-invoke')
+    expect((await home.run('trust', ID, '--yes', '--session', 'ses_1')).stderr).toContain(
+      'no broker here for workspace-read, workspace-write',
+    )
     const details = (await findings()).map(({ level, detail }) => `${level}: ${detail}`)
     expect(details).toEqual([
       expect.stringMatching(/^error: external trust is required -> /),
       expect.stringMatching(
-        /^error: no broker here for task-spawn, policy-invoke in the scope workspace -> take it out of agent.capabilities/,
+        /^error: no broker here for workspace-read, workspace-write in the scope session -> take it out of agent.capabilities/,
       ),
       expect.stringMatching(/^error: there is no program "no-such-program" on the search path -> /),
     ])

@@ -104,10 +104,13 @@ describe('svc plugin trust', () => {
 
   test('refuses a capability that no broker provides here, and writes nothing', async () => {
     home.write(file('agent.lua'), 'return {}')
-    for (const capability of ['task-spawn', 'process-spawn', 'policy-invoke']) {
-      home.write(file('svc-plugin.json'), manifest({ entrypoint: 'agent.lua', capabilities: ['config-read', capability] }))
-      const { code, stderr } = await home.run('trust', ID, '--yes')
-      expect([code, stderr]).toEqual([1, expect.stringContaining(`no broker here for ${capability} in the scope workspace`)])
+    for (const capability of ['workspace-read', 'workspace-write']) {
+      home.write(
+        file('svc-plugin.json'),
+        manifest({ entrypoint: 'agent.lua', capabilities: ['config-read', capability], scope: 'session' }),
+      )
+      const { code, stderr } = await home.run('trust', ID, '--yes', '--session', 'ses_1')
+      expect([code, stderr]).toEqual([1, expect.stringContaining(`no broker here for ${capability} in the scope session`)])
     }
     expect(() => trustOf()).toThrow('ENOENT')
   })

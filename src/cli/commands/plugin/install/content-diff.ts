@@ -1,7 +1,7 @@
 /** What of a package is another than before: files, and what it asks for. Pure. */
 import { diffLines, createTwoFilesPatch } from 'diff'
-import type { AgentTarget } from '../../../../protocol/plugin/plugin.js'
 import { capabilityWords } from '../../../../protocol/plugin/capability-words.js'
+import type { AgentTarget } from '../../../../protocol/plugin/plugin.js'
 import type { ArchivedFile } from './tar-read.js'
 
 export interface FileChange {

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { hashPackage } from '../../../../actors/plugin/package/revision.js'
 import type { Effects } from '../../../../ports/effects.js'
 import { SvcError } from '../../../../protocol/errors.js'
+import { capabilityWords } from '../../../../protocol/plugin/capability-words.js'
 import type { PackageManifest } from '../../../../protocol/plugin/plugin.js'
 import { printable } from '../../../../protocol/text/visible-text.js'
 import { watchInterrupts } from '../../../terminal/interruption.js'
@@ -16,7 +17,6 @@ import { jsonText, writeError, writeOut } from '../../../terminal/output.js'
 import type { AddOptions, UpdateOptions } from '../plugin-arguments.js'
 import { openPluginPlace, type PluginPlace } from '../plugin-place.js'
 import { trustPlugin } from '../plugin-trust.js'
-import { capabilityWords } from '../../../../protocol/plugin/capability-words.js'
 import { columns, runtimeWords, scopeName, shortRevision } from '../plugin-words.js'
 import { changeText, fileChanges, patchText, targetChanges } from './content-diff.js'
 import { type Fetched, absolute, fetchSource } from './fetch-source.js'
@@ -219,6 +219,7 @@ function report({ found, manifest, target, content }: Staged, root: string, sour
     files: files.length,
     bytes,
     capabilities,
+    ...(capabilities.includes('network') && { hosts: target.network?.hosts.join(', ') ?? 'any public host' }),
     scope,
     runtime,
   }

@@ -1,5 +1,7 @@
 /** What serves plugins that have the host run, read and ask: each broker with what it needs. Sessions come later: their doors are given then. */
+import { resolve } from 'node:path'
 import { SvcError } from '../../protocol/errors.js'
+import { canonicalPath } from '../../protocol/text/canonical-path.js'
 import type { BrokerDoors } from '../../ports/broker-doors.js'
 import type { Configs } from '../../ports/facades.js'
 import type { Effects } from '../../ports/effects.js'
@@ -15,6 +17,7 @@ import { promptBroker } from '../plugin/brokers/prompt-read.broker.js'
 import { providerBroker } from '../plugin/brokers/provider-access.broker.js'
 import { responseBroker } from '../plugin/brokers/response-transform.broker.js'
 import { taskBroker } from '../plugin/brokers/task-spawn.broker.js'
+import type { ProtectedFiles } from '../../ports/plugin.js'
 import { sandboxOf } from '../resource/config/permission-config.js'
 
 interface BrokerWiring {
@@ -23,9 +26,10 @@ interface BrokerWiring {
   readonly live: Live
   readonly sandbox: CommandSandboxes
   readonly configs: Pick<Configs, 'load'>
+  readonly protectedFiles: ProtectedFiles
 }
 
-export function wireBrokers({ effects, store, live, sandbox, configs }: BrokerWiring) {
+export function wireBrokers({ effects, store, live, sandbox, configs, protectedFiles }: BrokerWiring) {
   let given: BrokerDoors | undefined
   const doors = (): BrokerDoors => {
     if (given === undefined) throw new SvcError('lifecycle.closed', 'The service is starting.')
@@ -45,7 +49,15 @@ export function wireBrokers({ effects, store, live, sandbox, configs }: BrokerWi
     'message-read': messageBroker({ effects, store }),
     'response-transform': responseBroker({ store, live }),
     'provider-access': providerBroker({ effects, store, models: () => doors().models }),
-    'policy-invoke': policyBroker({ effects, store, policy: () => doors().policy }),
+    'policy-invoke': policyBroker({
+      effects,
+      store,
+      policy: () => doors().policy,
+      isProtected: async (directory, path) => {
+        const [reason] = await protectedFiles.reasons([await canonicalPath((at) => effects.files.realPath(at), resolve(directory, path))])
+        return reason !== undefined
+      },
+    }),
   }
   return { brokers, give: (doorsOfSessions: BrokerDoors) => void (given = doorsOfSessions) }
 }

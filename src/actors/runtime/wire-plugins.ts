@@ -57,7 +57,7 @@ export function wirePlugins(
       return { contributions: view?.providers ?? [], offered: await source.known(), tools, plugins: plugins?.builtInIds() ?? [], idle }
     },
   })
-  const sessionBrokers = wireBrokers({ effects, store, live, sandbox, configs })
+  const sessionBrokers = wireBrokers({ effects, store, live, sandbox, configs, protectedFiles })
   const secretFile = createSecretFile(effects)
   plugins = createPluginSystem({
     effects,

@@ -43,8 +43,12 @@ const HostPattern = z
     'must be a host in small letters: "api.example.com", "*.example.com" or "127.0.0.1:8080"',
   )
 
+/** Headers that say how a request is framed and where it goes, or go with it wherever it is redirected to. */
+const NO_SECRET =
+  /^(?:accept|accept-encoding|accept-language|connection|content-length|content-type|expect|host|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade|user-agent)$/i
+
 /** A secret the package needs, by the name that the package calls it. */
-const SecretDeclaration = z.looseObject({
+export const SecretDeclaration = z.looseObject({
   alias: z.string().regex(/^[a-z](?:[a-z0-9-]{0,62}[a-z0-9])?$/, 'must be of a-z, 0-9 and "-", and begin with a letter'),
   /** What it is for, for whoever is asked for it. */
   purpose: z.string().min(1).max(200),
@@ -54,6 +58,7 @@ const SecretDeclaration = z.looseObject({
   header: z
     .string()
     .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/, 'must be a name of a header')
+    .refine((name) => !NO_SECRET.test(name), 'must be a header that can carry a secret, and stays with the host it is for')
     .default('authorization'),
   /** What stands before it in the header; `Bearer ` in `authorization` when it says nothing else. */
   prefix: z

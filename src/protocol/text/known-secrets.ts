@@ -4,11 +4,25 @@
 const SHORTEST = 6
 export const REDACTED = '[redacted]'
 
-/** As it is, in an address, in a form, and in JSON; none of a value that is too short to be found. */
+/** As it is, in an address, in a form, in JSON, and in base64; none of a value that is too short to be found. */
 export function secretForms(value: string): readonly string[] {
   if (value.length < SHORTEST) return []
   const form = new URLSearchParams({ '': value }).toString().slice(1)
-  return [...new Set([value, encodeURIComponent(value), form, JSON.stringify(value).slice(1, -1)])]
+  const addressed = [encodeURIComponent(value), form].flatMap((text) => [text, text.replace(/%../g, (sign) => sign.toLowerCase())])
+  const json = JSON.stringify(value).slice(1, -1)
+  return [...new Set([value, ...addressed, json, ...base64Forms(value), ...base64Forms(json)])]
+}
+
+/** What stands in base64 for it whatever stands before and behind it: three bytes are four signs, so it begins in one of three ways. */
+function base64Forms(value: string): readonly string[] {
+  const bytes = Buffer.byteLength(value)
+  return [0, 1, 2].flatMap((before) =>
+    (['base64', 'base64url'] as const).map((alphabet) =>
+      Buffer.from(`${' '.repeat(before)}${value}`)
+        .toString(alphabet)
+        .slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes) * 8) / 6)),
+    ),
+  )
 }
 
 export function withoutSecrets(text: string, forms: Iterable<string>): string {

@@ -10,7 +10,7 @@ import { createGuardedFetch } from '../../../src/platform/node/network/guarded-f
 import { createWayOut } from '../../../src/platform/node/network/way-out.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import { BROKER_OPERATIONS } from '../../../src/protocol/plugin/broker-operations.js'
-import { HOST_CAPABILITIES, type HostCapability, type PluginDeclared, type SecretDeclaration } from '../../../src/protocol/plugin/plugin.js'
+import { HOST_CAPABILITIES, type HostCapability, type PluginDeclared, SecretDeclaration } from '../../../src/protocol/plugin/plugin.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 import { OWNER } from './played-link.js'
 
@@ -232,6 +232,49 @@ describe('a secret by its alias', () => {
     await other.fetch(other.url, { credential })
     expect([other.seen[0]?.headers['x-key'], other.seen[0]?.headers['authorization']]).toEqual([`k=${VALUE}`, undefined])
   })
+
+  test('is found in base64 and in the address of a redirect that is refused, and said in no error', async () => {
+    const plain = 'Sk-Plain0123456789'
+    const answers: Readonly<Record<string, RequestListener>> = {
+      '/basic': (_request, response) => response.end(Buffer.from(`user:${VALUE}:x`).toString('base64')),
+      '/whole': (_request, response) => response.end(Buffer.from(JSON.stringify({ at: 1, key: VALUE })).toString('base64url')),
+      '/host': (_request, response) => response.writeHead(302, { location: `http://a-${plain}.example.com/` }).end(),
+      '/scheme': (_request, response) => response.writeHead(302, { location: `${plain}:x` }).end(),
+    }
+    const { host, url } = await serve((request, response) => answers[request.url ?? '']?.(request, response))
+    const asked = (path: string, value: string) =>
+      setUp({
+        listed: [host],
+        declared: { secrets: [secret({ hosts: [host] })] },
+        given: { token: { value, hosts: [host], givenAt: 0 } },
+      }).fetch(`${url}${path}`, { credential })
+    for (const path of ['/basic', '/whole']) {
+      const { body } = await asked(path, VALUE)
+      expect(body).toMatch(/^[\w+/=-]{1,40}\[redacted\][\w+/=-]{0,8}$/)
+    }
+    for (const path of ['/host', '/scheme']) {
+      const error: unknown = await asked(path, plain).catch((thrown: unknown) => thrown)
+      expect(error).toBeInstanceOf(Error)
+      expect(`${String(error)} ${JSON.stringify(error)}`.toLowerCase()).not.toContain(plain.toLowerCase())
+    }
+  })
+
+  test('that was written into its file by hand and fits no header is said by nobody', async () => {
+    const hosts = ['api.example.com']
+    const { fetch } = setUp({
+      names: { 'api.example.com': ['93.184.216.34'] },
+      declared: { secrets: [secret({ hosts })] },
+      given: { token: { value: `${VALUE}\nx`, hosts, givenAt: 0 } },
+    })
+    await expect(fetch('https://api.example.com', { credential })).rejects.toThrow('the secret "token" fits no header')
+  })
+
+  test.each(['User-Agent', 'accept', 'Content-Type', 'host', 'transfer-encoding'])(
+    'is in no header %s, which would go wherever a redirect leads or decides where it goes',
+    (header) => {
+      expect(SecretDeclaration.safeParse({ alias: 'token', purpose: 'p', header }).success).toBe(false)
+    },
+  )
 
   test('is found wherever an answer is cut, whole or piece by piece', async () => {
     const text = `${'a'.repeat(50)}${VALUE}${'b'.repeat(50)}`

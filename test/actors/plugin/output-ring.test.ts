@@ -60,9 +60,39 @@ describe('the output of a program', () => {
 
   test('wakes whoever waits behind its end', async () => {
     const ring = createOutputRing(100)
-    const woken = ring.added(0)
+    const { signal } = new AbortController()
+    const woken = ring.added(0, signal)
     ring.add('stderr', 'x')
     await woken
-    await ring.added(0)
+    await ring.added(0, signal)
+  })
+
+  test('remembers nobody who has given up waiting', () => {
+    const ring = createOutputRing(100)
+    for (let polls = 0; polls < 100; polls++) {
+      const over = new AbortController()
+      void ring.added(0, over.signal)
+      over.abort()
+    }
+    expect(ring.size.waiting).toBe(0)
+  })
+
+  test('that comes byte by byte is kept in few pieces, and lost to nobody who reads meanwhile', () => {
+    const ring = createOutputRing(LIMITS.pluginProcesses.outputBytes)
+    let read = ''
+    let cursor = 0
+    for (let at = 0; at < 20_000; at++) {
+      ring.add('stdout', String(at % 10))
+      if (at % 1777 !== 0) continue
+      const next = ring.read(cursor, MOST)
+      read += next.output.map(({ text }) => text).join('')
+      cursor = next.cursor
+    }
+    expect(ring.size.pieces).toBeLessThan(200)
+    read += ring
+      .read(cursor, MOST)
+      .output.map(({ text }) => text)
+      .join('')
+    expect(read).toBe('0123456789'.repeat(2000))
   })
 })

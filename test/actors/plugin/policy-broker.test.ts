@@ -16,6 +16,7 @@ function setUp(explained: (pattern: string) => Deciding = () => ({ decision: 'as
   const broker = policyBroker({
     effects,
     store,
+    isProtected: async (_directory, path) => path === '.svc/config.json',
     policy: () => ({
       decisions: async () => [],
       explain: async (_of, _permission, patterns) => patterns.map(explained),
@@ -56,6 +57,29 @@ describe('what would be decided', () => {
       decision: 'deny',
       patterns: [{ pattern: 'ls', decision: 'deny', by: 'session', rule: null }],
     })
+  })
+
+  test('is of a line the strictest of its commands, and asks of a protected file', async () => {
+    const { effects, lease, asked } = setUp((pattern) =>
+      pattern.startsWith('rm')
+        ? { decision: 'deny', by: 'rule', rule: DENY }
+        : { decision: pattern === 'curl x' ? 'ask' : 'allow', by: 'default', rule: null },
+    )
+    lease.served.heard('ses_1')
+    const decide = async (permission: string, pattern: string) =>
+      ((await lease.call('evaluate', { permission, patterns: [pattern], sessionId: 'ses_1' })) as { decision: string }).decision
+    expect(await decide('bash', 'ls -l')).toBe('allow')
+    expect(await decide('bash', 'ls; rm -rf x')).toBe('deny')
+    expect(await decide('bash', 'ls $(curl x)')).toBe('ask')
+    expect(await decide('bash', ';a'.repeat(100))).toBe('ask')
+    expect(await decide('edit', 'a.ts')).toBe('allow')
+    expect(await decide('edit', '.svc/config.json')).toBe('ask')
+    serve(lease.served, callOf(effects, { denied: ['rm x'] }))
+    expect(await decide('edit', '.svc/config.json')).toBe('ask')
+    const title = 'why'
+    expect(await lease.call('ask', { permission: 'bash', patterns: ['ls\nrm x'], title })).toMatchObject({ outcome: 'refused' })
+    expect(await lease.call('ask', { permission: 'edit', patterns: ['.svc/config.json'], title })).toMatchObject({ outcome: 'waiting' })
+    expect(asked).toHaveLength(1)
   })
 
   test('is told of no session that is not its own', async () => {

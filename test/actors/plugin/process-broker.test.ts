@@ -231,6 +231,20 @@ describe('a rule that denies the line', () => {
     expect(children).toEqual([])
   })
 
+  test.each([
+    [['sh', '-c', 'ls; rm -rf x']],
+    [['/usr/bin/bash', '-lc', 'true && (rm -rf x)']],
+    [['env', '-i', 'A=b', 'rm', '-rf', 'x']],
+    [['timeout', '5', '/bin/rm', '-rf', 'x']],
+    [['nice', 'sh', '-c', 'rm -rf x']],
+  ])('holds for what %j hands on', async (command) => {
+    const { effects, lease, spawn, children } = setUp({ find: async () => '/usr/bin/env' })
+    const end = serve(lease.served, callOf(effects, { denied: ['rm -rf x'] }))
+    await expect(spawn({ command })).rejects.toThrow('denies')
+    end()
+    expect(children).toEqual([])
+  })
+
   test('is one that denies: what a rule asks about is answered by the grant', async () => {
     const { effects, lease, spawn, asked } = setUp()
     serve(lease.served, callOf(effects, { otherwise: 'ask' }))

@@ -137,7 +137,7 @@ describe('a question', () => {
   })
 
   test('is one of so many at a time', async () => {
-    const { lease } = setUp()
+    const { lease } = setUp({ tokens: 100_000, cost: 100 })
     for (let left = LIMITS.pluginModels.running; left > 0; left--) await lease.call('open', QUESTION)
     await expect(lease.call('open', QUESTION)).rejects.toThrow('at most')
   })
@@ -158,5 +158,21 @@ describe('the budget', () => {
     })
     await expect(lease.call('complete', QUESTION)).rejects.toThrow('20 of the 20 tokens')
     await expect(lease.call('open', QUESTION)).rejects.toThrow('20 of the 20 tokens')
+  })
+
+  test('is not used twice by what is asked at the same time', async () => {
+    const { lease, until, asked } = setUp({ tokens: 100, cost: 1 })
+    const both = [lease.call('open', { ...QUESTION, maxOutputTokens: 50 }), lease.call('open', { ...QUESTION, maxOutputTokens: 90 })]
+    await Promise.all(both)
+    await until(2)
+    const [first = 0, second = 0] = asked.map(({ question }) => question.maxOutputTokens)
+    expect(first).toBe(50)
+    expect(first + second).toBeLessThan(100)
+    const later = setUp({ tokens: 20, cost: 1 })
+    await later.lease.call('open', QUESTION)
+    await expect(later.lease.call('complete', QUESTION)).rejects.toThrow('held by its questions')
+    ;(await later.until(1)).fail(new Error('away'))
+    for (let turn = 0; turn < 20; turn++) await Promise.resolve()
+    await expect(later.lease.call('complete', QUESTION)).rejects.toThrow('of the 20 tokens')
   })
 })

@@ -88,7 +88,7 @@ describe('messages', () => {
     for (const sessionId of ['ses_2', 'ses_other', 'ses_unknown'])
       await expect(lease.call('list', { sessionId })).rejects.toThrow('none of its own')
     for (const messageId of ['msg_6', 'msg_7', 'msg_unknown'])
-      await expect(lease.call('get', { messageId })).rejects.toThrow('none of its own')
+      await expect(lease.call('get', { messageId })).rejects.toThrow(new RegExp(`^"${messageId}": .*none of its own`))
     await expect(lease.call('list', { sessionId: 'ses_1', cursor: 'msg_6' })).rejects.toThrow('the cursor')
   })
 

@@ -6,7 +6,7 @@ import type { Effects } from '../../../ports/effects.js'
 import type { Store } from '../../../store/store.js'
 import { type Broker, defineBroker } from './broker.js'
 import { type MessageView, messageView, redactor } from './message-view.js'
-import { foreign, isInPlace, mustMeanSession, ownSession } from './own-sessions.js'
+import { foreign, isInPlace, isOwnSession, mustMeanSession } from './own-sessions.js'
 
 export interface MessageBrokerDeps {
   readonly store: Pick<Store, 'sessions' | 'messages'>
@@ -60,8 +60,8 @@ export function messageBroker({ store, effects }: MessageBrokerDeps): Broker {
       },
       get({ messageId }) {
         const message = store.messages.get(messageId)
-        if (message === undefined) throw foreign(messageId)
-        ownSession(store.sessions, lease, message.info.sessionId)
+        // Whose it is, and whether it is there, is told of its own alone.
+        if (message === undefined || !isOwnSession(store.sessions, lease, message.info.sessionId)) throw foreign(messageId)
         const view = viewOf(message)
         lease.count(sizeOf(view))
         return { message: view }

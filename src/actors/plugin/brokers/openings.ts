@@ -33,8 +33,8 @@ export interface Opening<About> {
 interface Waiting {
   readonly ms: number
   readonly signal: AbortSignal
-  /** Ends the wait as well. */
-  readonly changed?: Promise<void>
+  /** Ends the wait as well; forgotten with the signal it is given. */
+  readonly changed?: (signal: AbortSignal) => Promise<void>
 }
 
 export interface Openings<About> {
@@ -109,9 +109,13 @@ export function createOpenings<About>(lease: Pick<BrokerLease, 'table'>, options
       const enough = new AbortController()
       const alarm = createAlarm(clock, () => enough.abort())
       alarm.set(ms)
-      void changed?.then(() => enough.abort())
-      await reached(ref, undefined, AbortSignal.any([signal, enough.signal]))
-      alarm.end()
+      void changed?.(enough.signal).then(() => enough.abort())
+      try {
+        await reached(ref, undefined, AbortSignal.any([signal, enough.signal]))
+      } finally {
+        alarm.end()
+        enough.abort()
+      }
     },
     close,
   }

@@ -2,7 +2,8 @@
  * The latest output of a program, read piece by piece from a place in it.
  *
  * I1 Places count bytes of UTF-8 from the beginning; a read begins and ends between two pieces, so no character is ever divided.
- * I2 At most `limit` bytes are kept; the oldest pieces give way.
+ * I2 At most `limit` bytes are kept; the oldest pieces give way. What comes in small pieces is put together while nobody has read to its end,
+ *    so that a byte of output costs not much more than that.
  */
 import { LIMITS } from '../../../protocol/limits.js'
 
@@ -30,23 +31,33 @@ export interface OutputRing {
   }
   /** Behind all there is. */
   readonly end: number
-  /** Resolves when something is added behind a place, at once when there is. */
-  added(cursor: number): Promise<void>
+  /** Resolves when something is added behind a place, at once when there is; forgotten with `signal`. */
+  added(cursor: number, signal: AbortSignal): Promise<void>
+  /** Pieces that are kept, and who waits for more. */
+  readonly size: { readonly pieces: number; readonly waiting: number }
 }
 
 const { pieceBytes } = LIMITS.pluginProcesses
+/** Up to which pieces are put together. */
+const SMALL = 256
 
 export function createOutputRing(limit: number): OutputRing {
   const pieces: Piece[] = []
   const waiting = new Set<() => void>()
   let end = 0
   let held = 0
+  const small = Math.min(SMALL, Math.floor(limit / SMALL))
+  /** The furthest place that was answered. */
+  let given = 0
 
   return {
     add(stream, text) {
       for (const part of divided(text)) {
         const bytes = Buffer.byteLength(part)
-        pieces.push({ stream, text: part, from: end, bytes })
+        const last = pieces.at(-1)
+        if (last !== undefined && last.stream === stream && last.from >= given && last.bytes + bytes <= small)
+          pieces[pieces.length - 1] = { ...last, text: last.text + part, bytes: last.bytes + bytes }
+        else pieces.push({ stream, text: part, from: end, bytes })
         end += bytes
         held += bytes
       }
@@ -69,12 +80,22 @@ export function createOutputRing(limit: number): OutputRing {
         at = from + bytes
       }
       const next = first < 0 ? Math.min(at, end) : at
+      given = Math.max(given, next)
       return { output, cursor: next, skipped, more: next < end }
     },
     get end() {
       return end
     },
-    added: (cursor) => (cursor < end ? Promise.resolve() : new Promise((resolve) => waiting.add(resolve))),
+    added: (cursor, signal) =>
+      cursor < end
+        ? Promise.resolve()
+        : new Promise((resolve) => {
+            waiting.add(resolve)
+            signal.addEventListener('abort', () => waiting.delete(resolve), { once: true })
+          }),
+    get size() {
+      return { pieces: pieces.length, waiting: waiting.size }
+    },
   }
 }
 

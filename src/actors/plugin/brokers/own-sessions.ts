@@ -38,8 +38,13 @@ export function mustMeanSession(sessions: Sessions, holder: SessionHolder, wante
 /** Throws `request.forbidden` for one that is none of its own, whether it is there or not. */
 export function ownSession(sessions: Sessions, holder: SessionHolder, sessionId: string): Session {
   const session = sessions.get(sessionId)
-  if (session === undefined || !isInPlace(session, holder.place) || !isBelowOwn(sessions, holder, sessionId)) throw foreign(sessionId)
+  if (session === undefined || !isOwnSession(sessions, holder, sessionId)) throw foreign(sessionId)
   return session
+}
+
+export function isOwnSession(sessions: Sessions, holder: SessionHolder, sessionId: string): boolean {
+  const session = sessions.get(sessionId)
+  return session !== undefined && isInPlace(session, holder.place) && isBelowOwn(sessions, holder, sessionId)
 }
 
 /** I1 */

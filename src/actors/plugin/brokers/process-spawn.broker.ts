@@ -5,10 +5,11 @@
  * I2 Its environment is that of every child, and what the plugin adds decides neither what runs nor what is trusted (K1).
  * I3 It runs where commands of agents would: in the sandbox where that is on, else nowhere when it cannot be had.
  * I4 A rule that denies the line to the shell of the agent denies it to the plugin that the agent has called: a grant stands for an answer to
- *    what a rule asks, and undoes no deny (choice 34).
+ *    what a rule asks, and undoes no deny (choice 34). The line counts that is handed to a shell, too (G2).
  */
 import { StringDecoder } from 'node:string_decoder'
 import { isDenied, lineNames, lineText } from '../../../machines/acceptance/standing.js'
+import { carriedLines } from '../../../machines/permission/lines-within.js'
 import { isWithin } from '../../../protocol/caller.js'
 import { SvcError } from '../../../protocol/errors.js'
 import type { PermissionAction } from '../../../protocol/interaction/interaction.js'
@@ -77,7 +78,7 @@ export function processBroker(deps: ProcessBrokerDeps): Broker {
         },
         async read({ opaqueId, cursor, maxBytes, waitMs }, { signal }) {
           const { output } = openings.find(opaqueId).about
-          if (output.end <= cursor) await openings.until(opaqueId, { ms: waitMs, signal, changed: output.added(cursor) })
+          if (output.end <= cursor) await openings.until(opaqueId, { ms: waitMs, signal, changed: (over) => output.added(cursor, over) })
           const opening = openings.find(opaqueId)
           const read = output.read(cursor, maxBytes)
           lease.count(read.cursor - cursor)
@@ -197,7 +198,7 @@ interface Asked {
 
 /** I4 */
 async function refuseDenied(deps: ProcessBrokerDeps, lease: BrokerLease, { workspace, asking, words, program }: Asked): Promise<void> {
-  const names = lineNames(words, program)
+  const names = [...lineNames(words, program), ...carriedLines(words)]
   const ofSession = (sessionId: string) =>
     lease.served.toolCall(sessionId)?.decisions('bash', names) ?? deps.rules.decisions({ directory: workspace, sessionId }, 'bash', names)
   const decisions = await Promise.all(

@@ -2,7 +2,7 @@
  * Models of the user's providers, as plugins ask them (`host.provider.call`).
  *
  * I1 What is used counts against the budget of the package for the day, whatever generations and places it runs in, also what was given up:
- *    then it is estimated. What was asked in a session is part of what that has cost.
+ *    then it is estimated. What was asked in a session is part of what that has cost. What runs holds the most it may use until it has ended.
  * I2 No key, header or option of a provider is told, and none is taken.
  * I3 Nobody's hooks are asked: a plugin that is one cannot call itself by it.
  */
@@ -16,6 +16,7 @@ import type { Effects } from '../../../ports/effects.js'
 import type { ModelMessage } from '../../../ports/provider-adapter.js'
 import type { Store } from '../../../store/store.js'
 import { type Broker, type BrokerLease, defineBroker } from './broker.js'
+import { type BudgetHolds, createBudgetHolds } from './budget-holds.js'
 import { dayOf, estimatedUsage, spentReason, tokensOf } from './model-budget.js'
 import { createOpenings, type Opening, type Openings } from './openings.js'
 import { meantSession } from './own-sessions.js'
@@ -40,6 +41,7 @@ type Question = OperationInput<'provider-access', 'complete'>
 const limits = LIMITS.pluginModels
 
 export function providerBroker(deps: ProviderBrokerDeps): Broker {
+  const holds = createBudgetHolds()
   return defineBroker('provider-access', (lease) => {
     const openings = createOpenings<Answer>(lease, {
       clock: deps.effects.clock,
@@ -59,7 +61,7 @@ export function providerBroker(deps: ProviderBrokerDeps): Broker {
       const place = placeOf(question.sessionId)
       await refuseSpent(deps, lease.owner.pluginId)
       signal.throwIfAborted()
-      return ask(deps, lease, openings, { question, place })
+      return ask(deps, lease, openings, { question, place, holds })
     }
 
     return {
@@ -91,7 +93,7 @@ export function providerBroker(deps: ProviderBrokerDeps): Broker {
         async read({ opaqueId, waitMs }, { signal }) {
           const { about } = openings.find(opaqueId)
           if (about.unread === '') {
-            const changed = new Promise<void>((resolve) => (about.grown = resolve))
+            const changed = () => new Promise<void>((resolve) => (about.grown = resolve))
             await openings.until(opaqueId, { ms: waitMs, signal, changed })
           }
           const opening = openings.find(opaqueId)
@@ -108,6 +110,8 @@ export function providerBroker(deps: ProviderBrokerDeps): Broker {
   })
 }
 
+const HELD = 'what is left of the budget of the package for this day is held by its questions that run: wait for one of them'
+
 /** I1 */
 async function refuseSpent({ models, effects }: ProviderBrokerDeps, pluginId: string): Promise<void> {
   const limit = await models().budget(pluginId)
@@ -118,20 +122,26 @@ async function refuseSpent({ models, effects }: ProviderBrokerDeps, pluginId: st
 interface Asked {
   readonly question: Question
   readonly place: BrokerPlace
+  readonly holds: BudgetHolds
 }
 
 async function ask(
   deps: ProviderBrokerDeps,
   lease: BrokerLease,
   openings: Openings<Answer>,
-  { question, place }: Asked,
+  { question, place, holds }: Asked,
 ): Promise<Opening<Answer>> {
   const { pluginId } = lease.owner
   const model = await deps.models().find(place, question.model)
   const budget = await deps.models().budget(pluginId)
   const used = deps.models().used(pluginId, dayOf(deps.effects.clock.now()))
-  const maxOutputTokens = Math.max(1, Math.min(question.maxOutputTokens, budget.tokens - used.tokens))
+  const held = holds.of(pluginId)
+  const left = { tokens: budget.tokens - used.tokens - held.tokens, cost: budget.cost - used.cost - held.cost }
+  if (left.tokens <= 0 || left.cost < 0 || (left.cost === 0 && budget.cost > 0)) throw new SvcError('quota.exceeded', HELD, { pluginId })
+  const maxOutputTokens = Math.max(1, Math.min(question.maxOutputTokens, left.tokens))
   const messages = messagesOf(question)
+  const asking = JSON.stringify(messages).length
+  const most = { ...estimatedUsage(asking, 0), output: maxOutputTokens }
   const about: Answer = { model: model.name, unread: '', said: 0, grown: () => undefined }
   const note = (usage: TokenUsage): void => {
     const day = dayOf(deps.effects.clock.now())
@@ -140,6 +150,10 @@ async function ask(
     lease.count(tokensOf(usage))
   }
   const run = async (signal: AbortSignal): Promise<void> => {
+    const release = holds.hold(pluginId, { tokens: tokensOf(most), cost: model.costOf(most) }) // before anything else is asked
+    await answered(signal).finally(release)
+  }
+  const answered = async (signal: AbortSignal): Promise<void> => {
     const long = new AbortController()
     const push = (text: string): void => {
       about.unread += text
@@ -150,7 +164,7 @@ async function ask(
     const { temperature } = question
     const asked = { messages, maxOutputTokens, temperature, asker: pluginId }
     const generated = await model.generate(asked, push, AbortSignal.any([signal, long.signal])).catch((error: unknown) => {
-      note(estimatedUsage(JSON.stringify(messages).length, about.said))
+      note(estimatedUsage(asking, about.said))
       throw long.signal.aborted ? long.signal.reason : error
     })
     about.unread = wellFormed(about.unread)

@@ -85,8 +85,15 @@ export async function send(
     const told = Object.fromEntries([...response.headers].map(([name, value]) => [name, shown(value)]))
     return { url: shown(url), status: response.status, headers: told, body: response.body, filter: secretFilter(forms) }
   } catch (error) {
-    throw explained(error, to.host, signal)
+    throw withoutForms(explained(error, to.host, signal), forms)
   }
+}
+
+/** I2. An address that a redirect leads to is said in an error, its host in small letters. */
+function withoutForms(error: SvcError, forms: readonly string[]): SvcError {
+  const every = [...forms, ...forms.map((form) => form.toLowerCase())]
+  const message = withoutSecrets(error.message, every)
+  return message === error.message ? error : new SvcError(error.code, message)
 }
 
 /** I1. Why an address is not reached, as the end of a sentence that begins with its host. */

@@ -8,6 +8,7 @@
 import { SvcError } from '../../../../protocol/errors.js'
 import { isNamedHost } from '../../../../protocol/plugin/host-pattern.js'
 import type { HostCapability, SecretDeclaration } from '../../../../protocol/plugin/plugin.js'
+import { SecretValue } from '../../../../protocol/plugin/plugin-settings.js'
 import type { BrokerLease } from '../broker.js'
 import type { GivenSecret, SecretFile } from './secret-file.js'
 
@@ -68,6 +69,12 @@ export function createPluginSecrets(file: Pick<SecretFile, 'get'>): PluginSecret
         )
       if (to.protocol !== 'https:' && !isNamedHost(to, holder.listedHosts))
         throw new SvcError('request.forbidden', `the secret "${alias}" goes to ${to.host} over https only`, { alias })
+      if (!SecretValue.safeParse(given.value).success)
+        // the file was written by hand: what refuses it later would say the value
+        throw new SvcError(
+          'request.unprocessable',
+          `the secret "${alias}" fits no header; give it anew with: svc plugin configure ${pluginId}`,
+        )
       const { header, prefix = header.toLowerCase() === 'authorization' ? 'Bearer ' : '' } = declared
       return { name: header, text: `${prefix}${given.value}`, values: [given.value] }
     },

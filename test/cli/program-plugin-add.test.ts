@@ -40,6 +40,14 @@ async function greeting() {
 }
 
 describe('a package in a folder', () => {
+  test('is added from no source that is none: that is a sentence, and no fault of svc', async () => {
+    for (const source of ['ssh://-oProxyCommand=x/y', 'ext::sh -c id', 'npm:--registry=http://x', 'https://example.org/x.tgz'])
+      expect(await home.run(['plugin', 'add', '--', source])).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/^svc: (?!Error)[^\n]+\n$/) as string,
+      })
+  })
+
   test('is taken up where a killed command left it: back in its place, or in its place without a record', async () => {
     await home.run(['plugin', 'add', './mine'])
     const file = join(home.path, '.config/svc/installed-plugins.json')

@@ -11,7 +11,7 @@ import { createConfigs } from '../../../actors/resource/facade/config.js'
 import { type Applicant, type Authorization, authorize } from '../../../machines/plugin/capability.js'
 import { SvcError } from '../../../protocol/errors.js'
 import type { AgentTarget, TrustRecord } from '../../../protocol/plugin/plugin.js'
-import { recoverRooms } from './install/abandoned-rooms.js'
+import { recoverRooms } from './abandoned-rooms.js'
 
 export interface PluginPlace {
   readonly effects: Effects

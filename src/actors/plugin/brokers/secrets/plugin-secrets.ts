@@ -67,7 +67,11 @@ export function createPluginSecrets(file: Pick<SecretFile, 'get'>): PluginSecret
           `the secret "${alias}" was not given for ${to.host}; give it anew with: svc plugin configure ${pluginId}`,
         )
       if (to.protocol !== 'https:' && !isNamedHost(to, holder.listedHosts))
-        throw new SvcError('request.forbidden', `the secret "${alias}" goes to ${to.host} over https only`, { alias })
+        throw new SvcError(
+          'request.forbidden',
+          `the secret "${alias}" goes to ${to.host} over https only, unless the installation lists that host in plugins.${pluginId}.options.hosts`,
+          { alias },
+        )
       const { header, prefix = header.toLowerCase() === 'authorization' ? 'Bearer ' : '' } = declared
       return { name: header, text: `${prefix}${given.value}`, values: [given.value] }
     },

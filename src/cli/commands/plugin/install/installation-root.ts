@@ -13,7 +13,7 @@ import { SvcError } from '../../../../protocol/errors.js'
 import { messageOf } from '../../../../protocol/message-of.js'
 import { isBuiltInId } from '../../../../actors/resource/config/entries.js'
 import type { AgentTarget, PackageManifest } from '../../../../protocol/plugin/plugin.js'
-import { REPLACED, roomPrefix } from './abandoned-rooms.js'
+import { REPLACED, roomPrefix } from '../abandoned-rooms.js'
 import type { ArchivedFile } from './tar-read.js'
 
 export interface Staged {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { recoverRooms, roomPrefix } from '../../../../../src/cli/commands/plugin/install/abandoned-rooms.js'
+import { recoverRooms, roomPrefix } from '../../../../src/cli/commands/plugin/abandoned-rooms.js'
 
 const ID = 'dev.example.hello'
 let config: string

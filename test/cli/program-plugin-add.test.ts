@@ -1,7 +1,7 @@
 /** `svc plugin pack`, `add`, `update` and `remove` of the built program: from folders, archives, repositories and a registry. */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -40,6 +40,37 @@ async function greeting() {
 }
 
 describe('a package in a folder', () => {
+  test('is added from no source that is none: that is a sentence, and no fault of svc', async () => {
+    for (const source of ['ssh://-oProxyCommand=x/y', 'ext::sh -c id', 'npm:--registry=http://x', 'https://example.org/x.tgz'])
+      expect(await home.run(['plugin', 'add', '--', source])).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/^svc: (?!Error)[^\n]+\n$/) as string,
+      })
+  })
+
+  test('is taken up where a killed command left it: back in its place, or in its place without a record', async () => {
+    await home.run(['plugin', 'add', './mine'])
+    const file = join(home.path, '.config/svc/installed-plugins.json')
+    const before = readFileSync(file, 'utf8')
+    const room = join(home.path, '.config/svc', `.adding-${spawnSync(process.execPath, ['--version']).pid}-abcdef`)
+    mkdirSync(join(room, 'replaced'), { recursive: true })
+    renameSync(installed(), join(room, 'replaced', ID))
+    expect((await home.run(['plugin', 'list'])).stdout).toContain(ID)
+    expect([existsSync(installed()), existsSync(room)]).toEqual([true, false])
+
+    writePackage('0.2.0')
+    expect((await home.run(['plugin', 'update', ID])).code).toBe(0)
+    writeFileSync(file, before)
+    expect((await home.run(['plugin', 'update', ID])).stdout).toContain(`${ID} is up to date`)
+    expect(readFileSync(file, 'utf8')).not.toBe(before)
+    writePackage('0.3.0')
+    expect((await home.run(['plugin', 'update', ID])).code).toBe(0)
+
+    writeFileSync(file, '{}')
+    expect((await home.run(['plugin', 'add', './mine'])).code).toBe(0)
+    expect(Object.keys(records())).toEqual([ID])
+  })
+
   test('is packed to the same bytes, added from there, approved, updated while it serves, and removed with its record', async () => {
     const packed = await home.run(['plugin', 'pack', './mine', '--json'])
     expect([packed.code, packed.stderr]).toEqual([0, ''])

@@ -10,8 +10,9 @@ export const repositoriesLimits = {
     lateDirectories: 20_000,
     /** One step of a clone; clones at once, and how many wait. */
     cloneTimeout: 10 * MINUTE,
-    /** What is fetched for a clone, and the files that are checked out. */
+    /** What is fetched for a clone, and the files that are checked out; how many these are. */
     cloneBytes: 8 * GiB,
+    cloneFiles: 1_000_000,
     clones: { atOnce: 2, waiting: 16 },
     /** Calls of git at once, and how many wait; the same in one repository. */
     git: { atOnce: 8, waiting: 256 },

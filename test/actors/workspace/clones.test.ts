@@ -188,6 +188,10 @@ test('what is fetched and what is checked out are bounded, each before it is who
   const refused = { code: 'management.invalid_request', message: expect.stringMatching(/larger than/) as string }
   await expect(small.checkOutNew(source('one'))).rejects.toMatchObject(refused)
   expect(readdirSync(at('one'))).toEqual(['.git'])
+  const few = createCloner(programs, { cloneFiles: 1 })
+  await few.fetchNew(source('three'))
+  await expect(few.checkOutNew(source('three'))).rejects.toMatchObject({ message: 'The repository holds more than 1 files.' })
+  expect(readdirSync(at('three'))).toEqual(['.git'])
   writeFileSync(join(directory, 'noise.bin'), noise)
   commit()
   await expect(small.fetchNew(source('two'))).rejects.toMatchObject(refused)

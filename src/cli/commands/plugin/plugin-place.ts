@@ -11,6 +11,7 @@ import { createConfigs } from '../../../actors/resource/facade/config.js'
 import { type Applicant, type Authorization, authorize } from '../../../machines/plugin/capability.js'
 import { SvcError } from '../../../protocol/errors.js'
 import type { AgentTarget, TrustRecord } from '../../../protocol/plugin/plugin.js'
+import { recoverRooms } from './abandoned-rooms.js'
 
 export interface PluginPlace {
   readonly effects: Effects
@@ -28,7 +29,7 @@ export function pluginRoots(config: string, workspace: string): { readonly user:
   return { user: join(config, 'plugins'), workspace: join(workspace, '.svc', 'plugins') }
 }
 
-/** Reads everything once. Throws `request.invalid_directory` when there is no such directory. */
+/** Reads everything once, when what killed commands left is put right. Throws `request.invalid_directory` when there is no such directory. */
 export async function openPluginPlace(directory: string | undefined): Promise<PluginPlace> {
   const effects = createNodeEffects(process.env['SVC_LOG'] === undefined ? { logLevel: 'error' } : {})
   const workspace = await canonicalDirectory(directory ?? '.')
@@ -37,6 +38,7 @@ export async function openPluginPlace(directory: string | undefined): Promise<Pl
     const { trusted, workspace: narrowing } = await configs.snapshots.get(workspace, { fresh: true })
     return readPluginEntries(trusted, narrowing)
   }
+  recoverRooms(effects.paths.config)
   const found = await findPackages(effects, effects.paths.config, workspace)
   return {
     effects,

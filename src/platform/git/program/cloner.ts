@@ -3,7 +3,8 @@
  *
  * I1 Nothing that the repository or a setting names is run: no template, hook, filter, submodule, credential helper or question. What is
  *    fetched is fetched by the programs of `clone-programs.ts`; a checkout starts nothing.
- * I2 Neither what is fetched nor what is checked out is larger than `LIMITS.vcs.cloneBytes`.
+ * I2 Neither what is fetched nor what is checked out is larger than `LIMITS.vcs.cloneBytes`, and what is checked out is counted before
+ *    git makes its index of it: a few trees that name each other hold any number of files.
  */
 import { join } from 'node:path'
 import { SvcError } from '../../../protocol/errors.js'
@@ -49,7 +50,10 @@ const WAY_OUT = [
 
 export function createCloner(
   effects: Pick<Effects, 'files' | 'paths' | 'processes' | 'childEnv' | 'clock'>,
-  { cloneBytes }: { readonly cloneBytes: number } = LIMITS.vcs,
+  {
+    cloneBytes = LIMITS.vcs.cloneBytes,
+    cloneFiles = LIMITS.vcs.cloneFiles,
+  }: { readonly cloneBytes?: number; readonly cloneFiles?: number } = {},
 ): Cloner {
   const start = createGitProcess(effects)
   const programs = createClonePrograms(effects, start)
@@ -111,7 +115,10 @@ export function createCloner(
         { signal: source.signal },
       )
       if (head.exitCode !== 0) return
-      const sizes = createSum(requireRoom)
+      const sizes = createSum((bytes, files) => {
+        requireRoom(bytes)
+        if (files > cloneFiles) throw invalid(`The repository holds more than ${cloneFiles} files.`)
+      })
       await run(source, ['ls-tree', '-r', '-l', '--full-tree', '-z', 'HEAD'], env, sizes)
       await run(source, ['reset', '--hard', '--quiet', '--no-recurse-submodules'], env)
     },
@@ -126,15 +133,17 @@ export function createCloner(
 const STAY = ['-c', 'http.followRedirects=false']
 const REDIRECTED = /returned error: 30[12378]\b/
 
-/** Adds up the sizes of `git ls-tree -l -z`: `mode type object size<TAB>path<NUL>`. */
-function createSum(onSum: (bytes: number) => void): (chunk: Uint8Array) => void {
+/** Counts the files and adds up the sizes of `git ls-tree -l -z`: `mode type object size<TAB>path<NUL>`. */
+function createSum(onSum: (bytes: number, files: number) => void): (chunk: Uint8Array) => void {
   let rest = ''
   let sum = 0
+  let files = 0
   return (chunk) => {
     const entries = (rest + Buffer.from(chunk).toString('latin1')).split('\0')
     rest = entries.pop() ?? ''
     for (const entry of entries) sum += Number(/^\d+ blob \w+ +(\d+)\t/.exec(entry)?.[1] ?? 0)
-    onSum(sum)
+    files += entries.length
+    onSum(sum, files)
   }
 }
 

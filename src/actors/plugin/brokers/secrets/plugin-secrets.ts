@@ -68,7 +68,11 @@ export function createPluginSecrets(file: Pick<SecretFile, 'get'>): PluginSecret
           `the secret "${alias}" was not given for ${to.host}; give it anew with: svc plugin configure ${pluginId}`,
         )
       if (to.protocol !== 'https:' && !isNamedHost(to, holder.listedHosts))
-        throw new SvcError('request.forbidden', `the secret "${alias}" goes to ${to.host} over https only`, { alias })
+        throw new SvcError(
+          'request.forbidden',
+          `the secret "${alias}" goes to ${to.host} over https only, unless the installation lists that host in plugins.${pluginId}.options.hosts`,
+          { alias },
+        )
       if (!SecretValue.safeParse(given.value).success)
         // the file was written by hand: what refuses it later would say the value
         throw new SvcError(

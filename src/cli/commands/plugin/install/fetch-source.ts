@@ -113,7 +113,7 @@ async function fetchGit(
   mkdirSync(effects.paths.state, { recursive: true, mode: 0o700 })
   const target = join(room, 'repository')
   const source = { url, ref, depth: 1, parent: room, target, signal, onProgress: () => undefined }
-  const cloner = createCloner(effects)
+  const cloner = createCloner(effects, { cloneFiles: LIMITS.plugins.packageEntries })
   tell(`git fetches ${url}`)
   await cloner.fetchNew(source)
   await cloner.checkOutNew(source)

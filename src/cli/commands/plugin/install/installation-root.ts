@@ -2,7 +2,7 @@
  * Writing packages into the root of the installation.
  *
  * I1 A package appears whole: it is written beside the root, where svc looks for none, judged there as svc will, and renamed.
- * I2 What a rename replaces is put back when the next one fails.
+ * I2 What a rename replaces is put back when the next one fails, and when the command was killed before it (`abandoned-rooms.ts`).
  */
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -10,8 +10,10 @@ import { discoverPackages, type FoundPackage } from '../../../../actors/plugin/p
 import { hashPackage, type HashedPackage } from '../../../../actors/plugin/package/revision.js'
 import type { Effects } from '../../../../ports/effects.js'
 import { SvcError } from '../../../../protocol/errors.js'
+import { messageOf } from '../../../../protocol/message-of.js'
 import { isBuiltInId } from '../../../../actors/resource/config/entries.js'
 import type { AgentTarget, PackageManifest } from '../../../../protocol/plugin/plugin.js'
+import { REPLACED, roomPrefix } from '../abandoned-rooms.js'
 import type { ArchivedFile } from './tar-read.js'
 
 export interface Staged {
@@ -31,7 +33,7 @@ export interface Room {
 
 export function openRoom({ paths }: Pick<Effects, 'paths'>): Room {
   mkdirSync(join(paths.config, 'plugins'), { recursive: true, mode: 0o700 })
-  const path = realpathSync(mkdtempSync(join(paths.config, '.adding-')))
+  const path = realpathSync(mkdtempSync(join(paths.config, roomPrefix(process.pid))))
   const fetched = join(path, 'fetched')
   mkdirSync(fetched)
   return { path, fetched, close: () => rmSync(path, { recursive: true, force: true }) }
@@ -43,8 +45,12 @@ export async function stage(effects: Effects, { path }: Room, files: readonly Ar
   const root = join(place, 'package')
   for (const { path: name, executable, content } of files) {
     const file = join(root, name)
-    mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(file, content, { flag: 'wx', mode: executable ? 0o755 : 0o644 })
+    try {
+      mkdirSync(dirname(file), { recursive: true })
+      writeFileSync(file, content, { flag: 'wx', mode: executable ? 0o755 : 0o644 })
+    } catch (error) {
+      throw new SvcError('plugin.invalid', `"${name}" of the package cannot be written: ${messageOf(error)}`, {}, { cause: error })
+    }
   }
   const [found] = await discoverPackages(effects, place, 'user')
   const { manifest } = found ?? {}
@@ -59,9 +65,12 @@ export async function stage(effects: Effects, { path }: Room, files: readonly Ar
 /** Puts what was staged into the root, under its id, in the place of what is there. */
 export function settle({ paths }: Pick<Effects, 'paths'>, room: Room, { found }: Staged): string {
   const root = join(paths.config, 'plugins', found.id)
-  const before = join(room.path, 'before')
+  const before = join(room.path, REPLACED, found.id)
   const isThere = existsSync(root)
-  if (isThere) renameSync(root, before)
+  if (isThere) {
+    mkdirSync(dirname(before), { recursive: true })
+    renameSync(root, before)
+  }
   try {
     renameSync(found.root, root)
   } catch (error) {

@@ -3,6 +3,7 @@
  *
  * I1 Adding approves nothing and starts nothing; what served before goes on until the new content is approved.
  * I2 Where it came from is written down only when it is in its place.
+ * I3 Whoever was killed between the two tries again: the same content is no conflict, and is written down.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -34,7 +35,7 @@ export async function addPlugin(options: AddOptions): Promise<number> {
   return inRoom(place.effects, async (room, signal) => {
     const fetched = await fetchSource(source, { effects: place.effects, room: room.fetched, signal, tell })
     const staged = await stage(place.effects, room, fetched.files)
-    refuseTaken(place, staged.found.id)
+    await refuseTaken(place, staged)
     const root = take(place, room, { staged, fetched, source })
     const { found, content, target } = staged
     if (options.json) writeOut(`${jsonText(report(staged, root, source), 2)}\n`)
@@ -56,20 +57,21 @@ export async function updatePlugin(options: UpdateOptions): Promise<number> {
   if (installed === undefined) throw new SvcError('resource.not_found', unrecorded(place, id))
   const from = sourceText(installed.source)
   const present = await presentOf(place, id, from)
-  if (present.digest !== installed.digest && !options.force) {
-    throw new SvcError(
-      'resource.conflict',
-      `${present.root} is not what was added (${shortRevision(installed.revision)}): it was changed here; --force takes what is new in its place`,
-    )
-  }
   return inRoom(effects, async (room, signal) => {
     const fetched = await fetchSource(installed.source, { effects, room: room.fetched, signal, tell })
     const staged = await stage(effects, room, fetched.files)
     if (staged.found.id !== id) throw new SvcError('plugin.invalid', `${from} holds ${staged.found.id} now; svc plugin add takes that`)
     const { revision, digest } = staged.content
     if (digest === present.digest) {
+      if (digest !== installed.digest) record(place, { staged, fetched, source: installed.source }) // I3
       writeOut(json ? `${jsonText({ id, updated: false, revision }, 2)}\n` : `${id} is up to date: ${printable(from)} holds ${revision}\n`)
       return 0
+    }
+    if (present.digest !== installed.digest && !options.force) {
+      throw new SvcError(
+        'resource.conflict',
+        `${present.root} is not what was added (${shortRevision(installed.revision)}): it was changed here; --force takes what is new in its place`,
+      )
     }
     const files = fileChanges(present.files, fetched.files)
     const grants = targetChanges(present.manifest?.agent ?? undefined, staged.target)
@@ -120,12 +122,10 @@ export async function installFolder(root: string): Promise<void> {
     const staged = await stage(effects, room, files)
     const before = readInstalled(effects.paths.config)[staged.found.id]
     const there = join(effects.paths.config, 'plugins', staged.found.id)
-    const present = existsSync(there)
-      ? (await hashPackage(effects, await effects.files.realPath(there)).catch(() => undefined))?.digest
-      : undefined
+    const present = existsSync(there) ? await digestAt(effects, there) : undefined
     if (present === staged.content.digest) return 0
     const isOurs = before?.source.type === 'directory' && before.source.path === root
-    if (present !== undefined && !isOurs) refuseTaken(place, staged.found.id)
+    if (present !== undefined && !isOurs) await refuseTaken(place, staged)
     take(place, room, { staged, fetched: { files }, source: { type: 'directory', path: root } })
     return 0
   })
@@ -152,12 +152,19 @@ function rooted(source: SourceSpec): SourceSpec {
   return source.type === 'directory' || source.type === 'tarball' ? { ...source, path: absolute(source.path) } : source
 }
 
-function refuseTaken({ packages, effects }: PluginPlace, id: string): void {
+async function refuseTaken({ packages, effects }: PluginPlace, { found: { id }, content }: Staged): Promise<void> {
   const there = packages.find((found) => found.id === id && found.source === 'user')?.root ?? join(effects.paths.config, 'plugins', id)
   if (!existsSync(there)) return
   const isRecorded = readInstalled(effects.paths.config)[id] !== undefined
+  if (!isRecorded && (await digestAt(effects, there)) === content.digest) return // I3
   const instead = isRecorded ? `svc plugin update ${id} fetches it anew` : `svc plugin remove ${id} --source user makes room`
   throw new SvcError('resource.conflict', `${id} is there already, in ${there}; ${instead}`)
+}
+
+/** Undefined for what cannot be read. */
+async function digestAt(effects: Effects, root: string): Promise<string | undefined> {
+  const content = await hashPackage(effects, await effects.files.realPath(root)).catch(() => undefined)
+  return content?.digest
 }
 
 interface Taken {
@@ -166,9 +173,14 @@ interface Taken {
   readonly source: SourceSpec
 }
 
-function take({ effects }: PluginPlace, room: Room, { staged, fetched, source }: Taken): string {
+function take(place: PluginPlace, room: Room, taken: Taken): string {
+  const root = settle(place.effects, room, taken.staged)
+  record(place, taken) // I2
+  return root
+}
+
+function record({ effects }: PluginPlace, { staged, fetched, source }: Taken): void {
   const { revision, digest } = staged.content
-  const root = settle(effects, room, staged)
   const at = new Date(effects.clock.now()).toISOString()
   recordInstalled(effects.paths.config, staged.found.id, {
     source,
@@ -176,8 +188,7 @@ function take({ effects }: PluginPlace, room: Room, { staged, fetched, source }:
     revision,
     digest,
     at,
-  }) // I2
-  return root
+  })
 }
 
 /** What to type next, or that itself. */

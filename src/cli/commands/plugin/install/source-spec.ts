@@ -1,5 +1,6 @@
 /** What somebody wants to add, as it is typed: a folder, an archive, a package of the npm registry, or a repository. Pure. */
 import { parseNpmSpec } from '../../../../actors/plugin/entry/npm-cache.js'
+import { SvcError } from '../../../../protocol/errors.js'
 
 export type SourceSpec =
   | { readonly type: 'directory'; readonly path: string }
@@ -16,26 +17,30 @@ export function readSource(typed: string, below: string | undefined): SourceSpec
   if (typed.startsWith('npm:')) return npmSource(typed.slice(4), below)
   if (ADDRESS.test(typed)) {
     const [url = '', ref] = typed.replace(/^git\+/, '').split('#')
-    if (ARCHIVE.test(url)) throw new Error('an archive is added from a file: fetch it first, then name the file')
+    if (ARCHIVE.test(url)) throw refused('an archive is added from a file: fetch it first, then name the file')
     return { type: 'git', url, ...(ref !== undefined && ref !== '' && { ref }), ...inside }
   }
   if (/^(?:git@|ssh:|git:|[\w.-]+:)/.test(typed) && !typed.startsWith('.') && !/^[a-z]:[\\/]/i.test(typed))
-    throw new Error('a repository is named by an address that begins with https://, http:// or file://')
+    throw refused('a repository is named by an address that begins with https://, http:// or file://')
   if (ARCHIVE.test(typed)) return { type: 'tarball', path: typed, ...inside }
   if (/^(?:\.{1,2}(?:\/|$)|\/|~\/)/.test(typed) || (typed.includes('/') && !typed.startsWith('@'))) {
-    if (below !== undefined) throw new Error('--path is for archives and repositories; name the folder itself')
+    if (below !== undefined) throw refused('--path is for archives and repositories; name the folder itself')
     return { type: 'directory', path: typed }
   }
   return npmSource(typed, below)
 }
 
 function npmSource(spec: string, below: string | undefined): SourceSpec {
-  if (below !== undefined) throw new Error('--path is for archives and repositories: a package of npm is the plugin itself')
+  if (below !== undefined) throw refused('--path is for archives and repositories: a package of npm is the plugin itself')
   if (parseNpmSpec(spec) === undefined)
-    throw new Error(
+    throw refused(
       `"${spec.slice(0, 200)}" is neither a folder (./mine), an archive (mine.tgz), a package of npm (name, name@1.2.3, @scope/name) nor a repository (https://…)`,
     )
   return { type: 'npm', spec }
+}
+
+function refused(why: string): SvcError {
+  return new SvcError('request.invalid', why)
 }
 
 /** As it would be typed. */

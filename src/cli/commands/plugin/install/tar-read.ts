@@ -1,10 +1,12 @@
 /**
  * The files of a tar archive (threat-model F4). Pure; throws a sentence for whatever is no plain file or directory.
  *
- * I1 A name leads below the place it is unpacked to: no `..`, no root, no drive, no backslash, valid UTF-8.
+ * I1 A name leads below the place it is unpacked to: no `..`, no root, no drive, no backslash, valid UTF-8, and nothing that a terminal obeys.
  * I2 No name stands twice, and none is both a file and a directory.
  * I3 What a header says of sizes is held against the bytes that are there.
+ * I4 The time it takes grows with the length of the archive, whatever stands in it: nothing can interrupt it.
  */
+import { escapedText } from '../../../../protocol/text/visible-text.js'
 
 export interface ArchivedFile {
   /** Names joined by "/". */
@@ -16,6 +18,13 @@ export interface ArchivedFile {
 const BLOCK = 512
 /** Of a text about the next entry. */
 const LONGEST_NAME = 4096
+/** What file systems take, and what has room below the folder of the packages; in bytes. */
+const LONGEST_PART = 255
+const LONGEST_PATH = 1024
+/** Of the records before an entry, which hold attributes of files too. */
+const LONGEST_RECORDS = 1024 * 1024
+/** Of the digits that say how long a record is. */
+const DIGITS = 7
 const ANYBODY_MAY_RUN = 0o111
 const REFUSED: Readonly<Record<string, string>> = {
   '1': 'a link',
@@ -27,10 +36,11 @@ const REFUSED: Readonly<Record<string, string>> = {
   S: 'a sparse file',
 }
 
-/** At most `limit` files; directories are left out, as nothing of them counts. */
+/** At most `limit` files and directories; directories are left out, as nothing of them counts. */
 export function readTar(archive: Uint8Array, limit: number): ArchivedFile[] {
   const files = new Map<string, ArchivedFile>()
   let renamed: string | undefined
+  let entries = 0
   let at = 0
   while (at + BLOCK <= archive.length) {
     const header = archive.subarray(at, at + BLOCK)
@@ -46,6 +56,7 @@ export function readTar(archive: Uint8Array, limit: number): ArchivedFile[] {
     else if (type !== 'g') {
       const name = renamed ?? nameOf(header)
       renamed = undefined
+      if (++entries > limit) throw new Error(`it holds more than ${limit} files`)
       if (type === '5') {
         safePath(name.replace(/\/+$/, ''), true)
         continue
@@ -54,7 +65,6 @@ export function readTar(archive: Uint8Array, limit: number): ArchivedFile[] {
       if (type !== '0' && type !== '\0' && type !== '7')
         throw new Error(`"${path}" is ${REFUSED[type] ?? 'something'}, and only files and directories are taken`)
       if (files.has(path)) throw new Error(`"${path}" is in it twice`)
-      if (files.size === limit) throw new Error(`it holds more than ${limit} files`)
       files.set(path, { path, executable: (octal(header, 100, 8) & ANYBODY_MAY_RUN) !== 0, content })
     }
   }
@@ -65,18 +75,22 @@ export function readTar(archive: Uint8Array, limit: number): ArchivedFile[] {
 /** I1 */
 function safePath(name: string, isDirectory: boolean): string {
   const parts = name.split('/').filter((part, index) => !(part === '.' && (index === 0 || isDirectory)))
-  const isBad = (part: string) => part === '' || part === '.' || part === '..' || /[\\\0]/.test(part)
+  const isBad = (part: string) => part === '' || part === '.' || part === '..' || /[\\\p{Cc}]/u.test(part)
   const isRoot = isDirectory && parts.length === 0
   if (!isRoot && (parts.length === 0 || parts.some(isBad) || /^[a-z]:/i.test(name) || name.includes('\u{fffd}')))
-    throw new Error(`"${name.slice(0, 200)}" is no name of a file below the package`)
+    throw new Error(`"${escapedText(name.slice(0, 200))}" is no name of a file below the package`)
+  if (Buffer.byteLength(name) > LONGEST_PATH || parts.some((part) => Buffer.byteLength(part) > LONGEST_PART))
+    throw new Error(
+      `the name "${escapedText(name.slice(0, 64))}…" is too long: at most ${LONGEST_PART} bytes, and ${LONGEST_PATH} with its folders`,
+    )
   return parts.join('/')
 }
 
-/** I2 */
+/** I2. With the smallest character, which is in no name (I1), in the place of "/", what is below a name comes right after it (I4). */
 function refuseBoth(files: ReadonlyMap<string, ArchivedFile>): void {
-  for (const path of files.keys())
-    for (let slash = path.indexOf('/'); slash >= 0; slash = path.indexOf('/', slash + 1))
-      if (files.has(path.slice(0, slash))) throw new Error(`"${path.slice(0, slash)}" is both a file and a directory in it`)
+  const sorted = [...files.keys()].map((path) => path.replaceAll('/', '\0')).toSorted((a, b) => (a < b ? -1 : 1))
+  const both = sorted.find((path, index) => sorted[index + 1]?.startsWith(`${path}\0`) === true)
+  if (both !== undefined) throw new Error(`"${both.replaceAll('\0', '/')}" is both a file and a directory in it`)
 }
 
 function nameOf(header: Uint8Array): string {
@@ -89,11 +103,12 @@ function nameOf(header: Uint8Array): string {
 /** `path` of records of the form `length key=value\n`; a size that differs from its header is nothing we make or need. */
 function paxPath(content: Uint8Array): string | undefined {
   let path: string | undefined
+  if (content.length > LONGEST_RECORDS) throw new Error('a header of it is too long')
   for (let at = 0; at < content.length; ) {
-    const space = content.indexOf(0x20, at)
-    const length = space < 0 ? Number.NaN : Number(decoded(content.subarray(at, space)))
-    if (!Number.isInteger(length) || length < 5 || at + length > content.length) throw new Error('a header of it cannot be read')
-    const record = content.subarray(space + 1, at + length - 1)
+    const digits = /^\d+(?= )/.exec(decoded(content.subarray(at, at + DIGITS + 1)))?.[0] ?? '' // I4
+    const length = Number(digits)
+    if (length < 5 || at + length > content.length) throw new Error('a header of it cannot be read')
+    const record = content.subarray(at + digits.length + 1, at + length - 1)
     const equals = record.indexOf(0x3d)
     const key = decoded(record.subarray(0, equals))
     if (key === 'path') path = decoded(limited(record.subarray(equals + 1)))

@@ -57,6 +57,8 @@ describe('an archive (threat-model F4)', () => {
     ['C:/a', '0', 'is no name of a file below the package'],
     ['a\\..\\b', '0', 'is no name of a file below the package'],
     ['..', '5', 'is no name of a file below the package'],
+    ['a\u{1b}]0;title\u{7}', '0', String.raw`"a\u{1b}]0;title\u{7}" is no name of a file below the package`],
+    ['a\nb', '0', String.raw`"a\nb" is no name of a file below the package`],
     ['a', '1', 'is a link'],
     ['a', '2', 'is a link'],
     ['a', '3', 'is a device'],
@@ -81,6 +83,24 @@ describe('an archive (threat-model F4)', () => {
     } finally {
       rmSync(folder, { recursive: true })
     }
+  })
+
+  test('is refused where a name is longer than a file system takes', () => {
+    for (const path of ['n'.repeat(256), `a/${'ü'.repeat(128)}/b`, 'folder/'.repeat(150)])
+      expect(() => readTar(writeTar([file(`${path}x`)]), 10)).toThrow('is too long: at most 255 bytes, and 1024 with its folders')
+    expect(readTar(writeTar([file('n'.repeat(255))]), 10)).toHaveLength(1)
+  })
+
+  test('is read in the time its length takes: directories count, and what cannot be read is not looked at again and again', () => {
+    const folders = Buffer.concat(Array.from({ length: 11 }, () => archive('folder', '5').subarray(0, 512)))
+    expect(() => readTar(folders, 10)).toThrow('it holds more than 10 files')
+    const zeros = archive('a', 'x', 1_000_000)
+    zeros.fill(0x30, 512, 512 + 1_000_000)
+    zeros.set(bytes('5 '), 512 + 999_998)
+    expect(() => readTar(zeros, 10)).toThrow('a header of it cannot be read')
+    expect(() => readTar(archive('a', 'x', 2_000_000), 10)).toThrow('a header of it is too long')
+    expect(() => readTar(writeTar([file('a'), file('a-b'), file('a/b')]), 10)).toThrow('"a" is both a file and a directory')
+    expect(readTar(writeTar([file('a'), file('a-b'), file('ab/c')]), 10)).toHaveLength(3)
   })
 
   test('of a program that needs what it does not hold is told of', () => {

@@ -2,8 +2,11 @@
  * The outside world as svc sees it. `node-effects.ts` is the one real implementation; tests pass fakes.
  * Nothing else in the program reads a clock, randomness, the environment, files, processes or the network.
  */
-import type { GroupSignal, LeftProcess, LocalPeer, Placeholder } from './process-facts.js'
+import type { ChildPipe, PipeOptions } from './child-pipe.js'
+import type { LeftProcess, LocalPeer, Placeholder } from './process-facts.js'
 import type { Ids } from '../protocol/ids.js'
+
+export type { ChildPipe, PipeOptions } from './child-pipe.js'
 
 export interface Clock {
   /** Wall clock, Unix ms. */
@@ -173,43 +176,10 @@ export interface ProcessResult {
 }
 
 /** A long-lived child that talks over its standard streams: a plugin, a language server. */
-export interface PipeOptions {
-  readonly command: string
-  readonly args: readonly string[]
-  readonly cwd: string
-  /** The whole environment of the child: nothing is inherited. */
-  readonly env: Readonly<Record<string, string>>
-  readonly holds?: readonly Placeholder[]
-  /** Bytes of input that may wait for a child that does not read. */
-  readonly inputBacklog: number
-  onStdout(chunk: Uint8Array): void
-  onStderr(chunk: Uint8Array): void
-}
-
-export interface ChildPipe {
-  readonly pid: number
-  /** Queues input; false, with nothing queued, when the backlog would be exceeded or the input is closed. Bytes are taken as they are, without a copy. */
-  write(data: string | Uint8Array): boolean
-  /** Bytes of input that the child has not read yet. */
-  readonly waiting: number
-  closeInput(): void
-  /** Stops reading the output until `resume`, so that the child has to wait. What its pipes hold at its end is delivered all the same. */
-  pause(): void
-  resume(): void
-  /** The output has ended, or the child itself; what came before was delivered. Never rejects. */
-  readonly ended: Promise<{ readonly exitCode: number | null; readonly signal: string | null }>
-  /** The whole group is gone, and what left it. Never rejects. */
-  readonly gone: Promise<void>
-  /** SIGKILL to the whole group, now; `signal` sends it another, and answers false when it is gone. */
-  kill(): void
-  signal(name: GroupSignal): boolean
-  /** Resident bytes of the child and of what it started, as far as it can be followed; undefined when unknown. */
-  residentBytes(): number | undefined
-}
-
 export interface Processes {
-  /** Whether a program that `run` or `open` has started is a process, or holds the other end of a connection, or one that it started. A hint. */
+  /** Whether a program that `run` or `open` has started is a process, or one that it started is. A hint. */
   hasStarted(pid: number): boolean
+  /** Whether such a program holds the other end of a connection. A hint. */
   holdsConnection(peer: LocalPeer): Promise<boolean>
   /**
    * Starts a long-lived program in a process group of its own, under the guarantees of `run`: when the child has exited,

@@ -1,3 +1,4 @@
+// Holds plugin-protocol §15.
 /** A plugin from nothing: `svc plugin init` with every kind in every language, `test`, `dev`, `pack` and `add` of the built program. */
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'

@@ -34,6 +34,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'v2.sessions.control.claim': { leaseSeconds: 30 },
   'v2.subagents.tasks.stop': {},
   'v2.plugins.goals.research': { url: 'https://here.test' },
+  'v2.pluginSettings.secrets.set': { value: 'a-long-secret' },
   'v2.plugins.lsp.touch': { file: 'a.ts' },
   'v2.plugins.vcs.apply': { patch: '--- /dev/null' },
   'v2.plugins.mcp.add': { name: 'files', config: { type: 'local', command: 'files' } },

@@ -1,5 +1,5 @@
 /**
- * Sessions that a plugin may speak of: the one it serves, and those below it (threat-model §4.6, B6).
+ * Sessions that a plugin may speak of: the one it serves, and those below it (threat-model §4.6).
  *
  * I1 A session of another workspace is never one of them, whoever is above it.
  * I2 A plugin of a session has that session; every other has those it serves (`served-sessions.ts`).

@@ -49,9 +49,8 @@ interface Options {
 function setUp({ listed = [], declared = {}, capabilities = HOST_CAPABILITIES, given = {}, own, names = {} }: Options = {}) {
   const effects = createFakeEffects()
   const wayOut = createWayOut({ env: {}, log: { debug: () => undefined }, now: () => 0 })
-  const guardedFetch = createGuardedFetch(wayOut, async (host) => {
-    const addresses = names[host] ?? []
-    return addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
+  const guardedFetch = createGuardedFetch(wayOut, {
+    resolveName: async (host) => (names[host] ?? []).map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
   })
   const secrets = createPluginSecrets({ get: async (_pluginId, alias) => given[alias] })
   const broker = createNetworkBroker({

@@ -22,6 +22,9 @@ async function serve(listener: (request: IncomingMessage, response: ServerRespon
   return typeof address === 'object' && address !== null ? address.port : 0
 }
 
+/** A public address of this machine. */
+const OWN = '203.0.114.7'
+
 interface Dial {
   readonly host: string
   readonly addresses: readonly string[]
@@ -47,12 +50,15 @@ function guard(names: Readonly<Record<string, readonly (readonly string[])[]>>, 
         return wayOut.fetch(here, { ...init, headers: { ...Object.fromEntries(new Headers(init.headers)), 'x-host': url.hostname } })
       },
     },
-    async (host) => {
-      const round = asked.get(host) ?? 0
-      asked.set(host, round + 1)
-      const answers = names[host]
-      if (answers === undefined) throw new Error(`ENOTFOUND ${host}`)
-      return (answers[Math.min(round, answers.length - 1)] ?? []).map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
+    {
+      isOwn: (address) => address === OWN,
+      resolveName: async (host) => {
+        const round = asked.get(host) ?? 0
+        asked.set(host, round + 1)
+        const answers = names[host]
+        if (answers === undefined) throw new Error(`ENOTFOUND ${host}`)
+        return (answers[Math.min(round, answers.length - 1)] ?? []).map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
+      },
     },
   )
   const get = (address: string, rest: object = {}) => fetch(address, { signal: AbortSignal.timeout(PATIENCE), ...rest })
@@ -135,10 +141,24 @@ describe('a request to an address somebody else chose', () => {
     await expect(get('http://rebind.example/')).rejects.toMatchObject(REFUSED)
   })
 
+  it('reaches this machine under no public address either, by name or by number, unless the installation lists it', async () => {
+    const port = await serve((_request, response) => response.end('here'))
+    const { get, dials } = guard(
+      { 'here.example': [[OWN]], 'both.example': [['93.184.216.34', OWN]], 'away.example': [['93.184.216.34']] },
+      port,
+    )
+    await expect(get('http://here.example/')).rejects.toMatchObject(REFUSED)
+    await expect(get(`http://${OWN}:4096/`)).rejects.toMatchObject(REFUSED)
+    await expect(get('http://both.example/')).rejects.toMatchObject(REFUSED)
+    expect(dials).toEqual([])
+    expect((await get('http://away.example/')).response.status).toBe(200)
+    expect((await get('http://here.example/', { allowHosts: ['here.example'] })).response.status).toBe(200)
+  })
+
   it('really dials the address it is given, and not the name', async () => {
     const port = await serve((request, response) => response.end(request.headers.host))
     const wayOut = createWayOut({ env: {}, log: { debug: () => undefined }, now: () => 0 })
-    const fetch = createGuardedFetch(wayOut, async () => [{ address: '127.0.0.1', family: 4 }])
+    const fetch = createGuardedFetch(wayOut, { resolveName: async () => [{ address: '127.0.0.1', family: 4 }] })
     const { response } = await fetch(`http://no.such.name.invalid:${port}/`, {
       signal: AbortSignal.timeout(PATIENCE),
       allowHosts: [`no.such.name.invalid:${port}`],

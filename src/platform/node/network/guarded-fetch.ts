@@ -2,12 +2,14 @@
  * Requests to addresses that others choose: a model, a page, a server, a repository (threat-model N1, N2).
  *
  * I1 Only http and https, without a login in the address.
- * I2 Every address a name has is checked, and only what was checked is dialled: the name is not resolved again.
+ * I2 Every address a name has is checked, and only what was checked is dialled: the name is not resolved again. This machine is not reached
+ *    under its public addresses either: there is our own listener (threat-model G4).
  * I3 Each redirect is a new request under the same rules. What went to one origin alone is not sent to another, and TLS is not given up.
  * I4 No connection is used twice, so none that was allowed once serves where it is not.
  */
 import { lookup as resolve } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { SvcError } from '../../../protocol/errors.js'
 import type { GuardedFetch, GuardedRequest } from '../../../ports/effects.js'
 import { isPublicAddress } from './addresses.js'
@@ -25,16 +27,20 @@ interface Address {
 type Sent = Omit<GuardedRequest, 'allowHosts' | 'maxRedirects' | 'refusesRedirect'>
 type Resolve = (host: string) => Promise<readonly Address[]>
 
-/** `resolveName` answers all addresses of a name. */
-export function createGuardedFetch(
-  wayOut: Pick<WayOut, 'fetchPinned' | 'isProxied'>,
-  resolveName: Resolve = (host) => resolve(host, { all: true }),
-): GuardedFetch {
+interface Naming {
+  /** All addresses of a name. */
+  readonly resolveName: Resolve
+  /** Whether an address is one of this machine. */
+  isOwn(address: string): boolean
+}
+
+export function createGuardedFetch(wayOut: Pick<WayOut, 'fetchPinned' | 'isProxied'>, naming: Partial<Naming> = {}): GuardedFetch {
+  const names: Naming = { resolveName: (host) => resolve(host, { all: true }), isOwn, ...naming }
   return async (address, { allowHosts = [], maxRedirects = REDIRECTS, refusesRedirect, ...init }) => {
     let url = checkedUrl(address)
     let request: Sent = init
     for (let left = maxRedirects; ; left--) {
-      const addresses = await allowedAddresses(url, allowHosts, wayOut.isProxied(url), resolveName)
+      const addresses = await allowedAddresses(url, allowHosts, wayOut.isProxied(url), names)
       init.signal.throwIfAborted()
       const response = await wayOut.fetchPinned(url, { ...request, headers: { ...request.headers } }, pinned(addresses))
       const target = REDIRECT.has(response.status) ? response.headers.get('location') : null
@@ -63,18 +69,22 @@ function checkedUrl(address: string): URL {
   return url
 }
 
+function isOwn(address: string): boolean {
+  return Object.values(networkInterfaces()).some((of) => of?.some((one) => one.address === address))
+}
+
 /** I2. What may be dialled; empty when only the proxy knows the name. */
 async function allowedAddresses(
   url: URL,
   allowHosts: readonly string[],
   isProxied: boolean,
-  resolveName: Resolve,
+  { resolveName, isOwn }: Naming,
 ): Promise<readonly Address[]> {
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
   const family = isIP(host)
   const known = family === 0 ? await namesOf(url, host, isProxied, resolveName) : [{ address: host, family }]
   if (allowHosts.some((allowed) => allowed.toLowerCase() === url.host || allowed.toLowerCase() === url.hostname)) return known
-  if (known.every(({ address }) => isPublicAddress(address))) return known
+  if (known.every(({ address }) => isPublicAddress(address) && !isOwn(address))) return known
   throw refused(url, 'leads to this machine or its own networks')
 }
 

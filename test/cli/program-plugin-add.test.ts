@@ -121,8 +121,12 @@ describe('a package in a folder', () => {
     expect((await home.run(['plugin', 'update', ID, '--force', '--diff', '--trust', '--yes'])).stderr).toContain('-return {}')
     expect(await greeting()).toEqual(['hello 0.2.0\n', false])
 
+    const secrets = join(home.state, 'plugin-auth.json')
+    const given = { key: { value: 'a-long-secret', hosts: [], givenAt: 1 } }
+    writeFileSync(secrets, JSON.stringify({ [ID]: given, 'dev.example.other': given }), { mode: 0o600 })
     expect((await home.run(['plugin', 'remove', ID, '--yes'])).code).toBe(0)
     expect([existsSync(installed()), records()]).toEqual([false, {}])
+    expect(JSON.parse(readFileSync(secrets, 'utf8'))).toEqual({ 'dev.example.other': given })
     expect((await home.run(['config', 'get', 'plugins'])).stdout).not.toContain(ID)
   })
 

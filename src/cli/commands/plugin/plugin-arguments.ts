@@ -49,7 +49,7 @@ export interface RestoreOptions extends SwitchOptions {
 }
 
 export interface RemoveOptions extends RestoreOptions {
-  /** Its entry in the configuration stays. */
+  /** Its entry in the configuration stays, and its secrets. */
   readonly keepData: boolean
 }
 

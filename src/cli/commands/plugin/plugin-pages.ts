@@ -184,7 +184,7 @@ export const PLUGIN = {
       words: [ID],
       options: {
         source: { type: 'text', value: 'place', choices: ['user', 'workspace'], help: 'user or workspace, when both have the package' },
-        'keep-data': { type: 'flag', help: 'keep its entry in the configuration' },
+        'keep-data': { type: 'flag', help: 'keep its entry in the configuration, and its secrets' },
         yes: { type: 'flag', help: 'delete without asking' },
         ...COMMON,
       },

@@ -1,5 +1,6 @@
 /** `svc plugin untrust` and `remove`: an approval is taken back, and with `remove` the package is deleted. */
 import { rmSync } from 'node:fs'
+import { createSecretFile } from '../../../actors/plugin/brokers/secrets/secret-file.js'
 import type { FoundPackage } from '../../../actors/plugin/package/package-files.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { printable } from '../../../protocol/text/visible-text.js'
@@ -19,7 +20,7 @@ export async function untrustPlugin({ id, directory, json }: SwitchOptions): Pro
 
 /**
  * After a yes: takes back the approvals and deletes the folder of the package; answers 0, or 1 when it was declined. What the configuration of
- * the installation says of a package of its own goes as well, unless `keepData`: nobody else has it.
+ * the installation says of a package of its own, and its secrets, go as well, unless `keepData`: nobody else has it.
  */
 export async function removePlugin({ id, directory, json, yes, source, keepData }: RemoveOptions): Promise<number> {
   const place = await openPluginPlace(directory)
@@ -29,8 +30,10 @@ export async function removePlugin({ id, directory, json, yes, source, keepData 
     return 1
   }
   const isAlone = from === 'user' && !place.packages.some((each) => each.id === id && each.source === 'workspace')
-  if (isAlone && !keepData) await place.configure({ plugins: { [id]: null } })
-  else await withdraw(place, id)
+  if (isAlone && !keepData) {
+    await place.configure({ plugins: { [id]: null } })
+    await createSecretFile(place.effects).forget(id)
+  } else await withdraw(place, id)
   rmSync(root, { recursive: true })
   if (from === 'user') forgetInstalled(place.effects.paths.config, id)
   writeOut(json ? `${jsonText({ id, removed: root })}\n` : `removed ${printable(root)}\n`)

@@ -28,6 +28,8 @@ export interface SecretFile {
   get(pluginId: string, alias: string): Promise<GivenSecret | undefined>
   /** Undefined removes it; answers whether there was one. Throws `resource.conflict` and `quota.exceeded`. */
   set(pluginId: string, alias: string, given: GivenSecret | undefined): Promise<boolean>
+  /** Removes all that a plugin was given: nobody who takes its id later has it. Throws as `set`. */
+  forget(pluginId: string): Promise<void>
 }
 
 export function createSecretFile(effects: Pick<Effects, 'files' | 'paths' | 'clock' | 'log'>): SecretFile {
@@ -59,6 +61,10 @@ export function createSecretFile(effects: Pick<Effects, 'files' | 'paths' | 'clo
         const { [pluginId]: __, ...others } = document
         return [Object.keys(own).length === 0 ? others : { ...others, [pluginId]: own }, before !== undefined]
       }),
+    async forget(pluginId) {
+      if (!Object.hasOwn((await file.read()) ?? {}, pluginId)) return
+      await file.change(({ [pluginId]: _, ...others }) => [others, undefined])
+    },
   }
 }
 

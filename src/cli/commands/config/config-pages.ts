@@ -26,6 +26,7 @@ export const CONFIG = {
       examples: [
         ['svc config set --global model svc/offline', 'for every workspace'],
         ['svc config set compaction.auto false', 'here'],
+        [`svc config set 'provider.mine.models."a-1.5".name' A`, 'a step with dots of its own'],
       ],
     },
     {

@@ -5,6 +5,7 @@ import { createConfigs } from '../../../actors/resource/facade/config.js'
 import { publishedConfigSchema } from '../../../actors/resource/config/config-reference.js'
 import { writableFile } from '../../../actors/resource/snapshot/config-write.js'
 import { SvcError } from '../../../protocol/errors.js'
+import { BROKERED } from '../../../protocol/plugin/broker-operations.js'
 import { isRecord } from '../../../protocol/text/json.js'
 import type { ConfigDiagnostic, ConfigValidation } from '../../../protocol/resource/config.js'
 import { nearest } from '../../../protocol/text/nearest.js'
@@ -16,6 +17,7 @@ import { failureText } from '../../failure.js'
 import { jsonText, writeError, writeOut } from '../../terminal/output.js'
 import { wrongUse } from '../../line/wrong-use.js'
 import type { ConfigOptions, GetOptions, SetOptions } from './config-arguments.js'
+import { stepsOf } from './key-steps.js'
 
 /** Runs one action; answers the exit code: 0 done, 1 refused or something is wrong. */
 export async function config(options: ConfigOptions): Promise<number> {
@@ -36,14 +38,14 @@ export async function config(options: ConfigOptions): Promise<number> {
 
 function open(directory: string | undefined) {
   const effects = createNodeEffects(process.env['SVC_LOG'] === undefined ? { logLevel: 'error' } : {})
-  const configs = createConfigs({ effects, review: (before, after) => reviewApprovals(before, after, new Set()) })
+  const configs = createConfigs({ effects, review: (before, after) => reviewApprovals(before, after, BROKERED) })
   return { effects, configs, workspace: existingDirectory(directory) }
 }
 
 async function get({ key, directory }: GetOptions): Promise<number> {
   const { configs, workspace } = open(directory)
   let value: unknown = await configs.show(workspace)
-  for (const step of key?.split('.') ?? []) value = isRecord(value) && Object.hasOwn(value, step) ? value[step] : undefined
+  for (const step of key === undefined ? [] : stepsOf(key)) value = isRecord(value) && Object.hasOwn(value, step) ? value[step] : undefined
   if (value === undefined) throw new SvcError('resource.not_found', `nothing sets ${key ?? ''}`)
   writeOut(`${jsonText(value, 2)}\n`)
   return 0
@@ -53,19 +55,19 @@ async function set({ key, value, directory, global, json }: SetOptions): Promise
   const { effects, configs, workspace } = open(directory)
   if (global) await effects.files.makeDirectory(effects.paths.config, { mode: 0o700 })
   const at = global ? await effects.files.realPath(effects.paths.config) : workspace
-  const patch = key.split('.').reduceRight<unknown>((inner, step) => ({ [step]: inner }), meant(value))
-  refuseMistyped(key)
+  const steps = stepsOf(key)
+  const patch = steps.reduceRight<unknown>((inner, step) => ({ [step]: inner }), meant(value))
+  refuseMistyped(steps)
   const shown = await configs.update(at, isRecord(patch) ? patch : {})
   const { diagnostics } = await configs.validate(at)
-  for (const each of diagnostics)
-    if (each.path === key || key.startsWith(`${each.path}.`)) writeError(`svc: ${each.path}: ${placed(each)}\n`)
+  const named = steps.join('.')
+  for (const each of diagnostics) if (`${named}.`.startsWith(`${each.path}.`)) writeError(`svc: ${each.path}: ${placed(each)}\n`)
   writeOut(json ? `${jsonText(shown, 2)}\n` : `wrote ${await writableFile(effects, at)}\n`)
   return 0
 }
 
 /** A first word that is no key, and near one. Other keys are those of clients, and kept. */
-function refuseMistyped(key: string): void {
-  const [word = ''] = key.split('.')
+function refuseMistyped([word = '']: readonly string[]): void {
   const near = isKnownKey(canonicalKey([], word)) ? undefined : nearest(word, Object.keys(CONFIG_KEYS))
   if (near !== undefined) throw wrongUse(`there is no key "${word}"; did you mean "${near}"? Nothing was written`)
 }

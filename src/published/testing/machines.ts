@@ -5,11 +5,14 @@ import { activationMachine } from '../../machines/workflows/activation.machine.j
 import { checkoutMachine } from '../../machines/vcs/checkout.machine.js'
 import { cloneMachine } from '../../machines/workspace/clone.machine.js'
 import { compactionMachine } from '../../machines/session/compaction.machine.js'
+import { embeddingsMachine } from '../../machines/semantic/embeddings.machine.js'
 import { generationMachine } from '../../machines/plugin/generation.machine.js'
 import { goalMachine } from '../../machines/goals/goal.machine.js'
+import { installationMachine } from '../../machines/plugin/installation.machine.js'
 import { instanceMachine } from '../../machines/plugin/instance.machine.js'
 import { interactionMachine } from '../../machines/interaction/interaction.machine.js'
 import { jobMachine } from '../../machines/shell/job.machine.js'
+import { leaseMachine } from '../../machines/plugin/lease.machine.js'
 import { lspClientMachine } from '../../machines/lsp/lsp-client.machine.js'
 import { mcpConnectionMachine } from '../../machines/mcp/mcp-connection.machine.js'
 import { packageMachine } from '../../machines/plugin/package.machine.js'
@@ -35,11 +38,14 @@ export const MACHINES: Readonly<Record<ActorKind, AnyStateMachine>> = {
   checkout: checkoutMachine,
   clone: cloneMachine,
   compaction: compactionMachine,
+  embeddings: embeddingsMachine,
   generation: generationMachine,
   goal: goalMachine,
+  installation: installationMachine,
   instance: instanceMachine,
   interaction: interactionMachine,
   job: jobMachine,
+  lease: leaseMachine,
   'lsp-client': lspClientMachine,
   'mcp-connection': mcpConnectionMachine,
   package: packageMachine,

@@ -79,7 +79,7 @@ function setup(
   const layers = { trusted: rules, untrusted: [] }
   const session = { id: 'ses_1', directory: '/project', projectId: 'global' }
   const standing = standingRules(core, session as Session)
-  const world = { configuration, standing, view, target, layers, bypass: false, project: { approvals: 'global:/project' } }
+  const world = { configuration, standing, above: [], view, target, layers, bypass: false, project: { approvals: 'global:/project' } }
   const call = {
     callId: 'call_1',
     world,

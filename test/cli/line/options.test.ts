@@ -9,7 +9,12 @@ const ALL: readonly Page[] = PAGES.flatMap((each) => ('pages' in each ? each.pag
 /** They are there so that `--json` can be written everywhere. */
 const MEANINGLESS = ['openapi --json', 'config schema --json']
 /** What else has to be said with them, or what they take. */
-const WITH: Readonly<Record<string, readonly string[]>> = { 'run --variant': ['--model', 'a/b'] }
+const WITH: Readonly<Record<string, readonly string[]>> = {
+  'run --variant': ['--model', 'a/b'],
+  'plugin add --yes': ['--trust'],
+  'plugin update --yes': ['--trust'],
+  'plugin test --server': ['tool'],
+}
 const VALUE: Readonly<Record<string, string>> = {
   'workflow preview --from': '2026-05-04',
   'serve --cors': 'https://app.example:8443',

@@ -63,7 +63,10 @@ export function createSecretFile(effects: Pick<Effects, 'files' | 'paths' | 'clo
       }),
     async forget(pluginId) {
       if (!Object.hasOwn((await file.read()) ?? {}, pluginId)) return
-      await file.change(({ [pluginId]: _, ...others }) => [others, undefined])
+      await file.change((document) => {
+        const { [pluginId]: _, ...others } = document
+        return [others, undefined]
+      })
     },
   }
 }

@@ -65,8 +65,11 @@ const CHANGED = {
     });
     this.root._initialize();
     formatRouteTransitions(this.root);
-    this.states = this.root.states; // TODO: remove!
-    this.events = this.root.events;
+    this.states = this.root.states; //`,
+      '    //',
+    ],
+    [
+      `    this.events = this.root.events;
   }
 `,
       `  }

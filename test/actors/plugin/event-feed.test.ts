@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createBus } from '../../../src/actors/events/bus.js'
-import { createEventCommit } from '../../../src/actors/plugin/brokers/event-commit.js'
+import { createEventCommit } from '../../../src/actors/plugin/brokers/events/event-commit.js'
 import { startEventFeed } from '../../../src/actors/plugin/calls/event-feed.js'
 import { createJournal } from '../../../src/actors/events/journal.js'
 import { SvcError } from '../../../src/protocol/errors.js'

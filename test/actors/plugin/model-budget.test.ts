@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { budgetOf, dayOf, estimatedUsage, spentReason, tokensOf } from '../../../src/actors/plugin/brokers/model-budget.js'
+import { budgetOf, dayOf, estimatedUsage, spentReason, tokensOf } from '../../../src/actors/plugin/brokers/models/model-budget.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 
 const { tokensPerDay, costPerDay } = LIMITS.pluginModels

@@ -1,8 +1,8 @@
 /** What a package may use of models in a day, and what is left of it (UTC). Pure. */
-import { LIMITS } from '../../../protocol/limits.js'
-import type { TokenUsage } from '../../../protocol/message/token-usage.js'
-import { isRecord } from '../../../protocol/text/json.js'
-import type { ModelBudget } from '../../../ports/broker-doors.js'
+import { LIMITS } from '../../../../protocol/limits.js'
+import type { TokenUsage } from '../../../../protocol/message/token-usage.js'
+import { isRecord } from '../../../../protocol/text/json.js'
+import type { ModelBudget } from '../../../../ports/broker-doors.js'
 
 /** `YYYY-MM-DD` of a moment, UTC. */
 export function dayOf(now: number): string {

@@ -1,5 +1,5 @@
 /** What questions under way may still use, of each package: of two that are asked at once, the second has what the first leaves. */
-import type { ModelBudget } from '../../../ports/broker-doors.js'
+import type { ModelBudget } from '../../../../ports/broker-doors.js'
 
 export interface BudgetHolds {
   of(pluginId: string): ModelBudget

@@ -1,5 +1,5 @@
 /** Events of plugins: `plugin.<namespace>.<name>`, within the namespaces of the manifest (plugin-protocol §2.5, §12-6). */
-import { SvcError } from '../../../protocol/errors.js'
+import { SvcError } from '../../../../protocol/errors.js'
 
 const LONGEST = 256
 const PART = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/

@@ -4,15 +4,15 @@
  * I1 A plugin speaks of the sessions of its own workspace alone, and a session plugin of its session.
  * I2 What it publishes is bounded in size and in number, because every event is stored and sent to everybody.
  */
-import { SvcError } from '../../../protocol/errors.js'
-import { LIMITS } from '../../../protocol/limits.js'
-import { createLru } from '../../../kernel/lru.js'
-import type { Store } from '../../../store/store.js'
-import type { Effects } from '../../../ports/effects.js'
-import type { Journal } from '../../events/journal.js'
-import { wellFormedValue } from '../../../protocol/text/well-formed.js'
-import type { InstancePlace } from '../generation/instance.js'
-import { createRate, type Rate } from '../../../kernel/rate.js'
+import { SvcError } from '../../../../protocol/errors.js'
+import { LIMITS } from '../../../../protocol/limits.js'
+import { createLru } from '../../../../kernel/lru.js'
+import type { Store } from '../../../../store/store.js'
+import type { Effects } from '../../../../ports/effects.js'
+import type { Journal } from '../../../events/journal.js'
+import { wellFormedValue } from '../../../../protocol/text/well-formed.js'
+import type { InstancePlace } from '../../generation/instance.js'
+import { createRate, type Rate } from '../../../../kernel/rate.js'
 
 const PAYLOAD_BYTES = LIMITS.events.recordBytes / 4
 const { publishedPerSecond } = LIMITS.plugins

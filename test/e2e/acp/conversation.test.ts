@@ -17,6 +17,7 @@ import {
 import { makePlace, withModel } from '../server/place.js'
 import { openScene, type Scene } from '../server/server.js'
 import { choosing, type Editor, openEditor } from './editor.js'
+import { besideTitles, isOfTitle } from './titles.js'
 
 let scene: Scene
 let model: ModelServer
@@ -42,18 +43,6 @@ async function begin(
   return editor
 }
 
-/** Titles are asked for beside the conversation. */
-function besideTitles(script: Script): Script {
-  let next = 0
-  return (request) => {
-    if (isOfTitle(request)) return reply(text('A title'), finish('stop'))
-    const answer = typeof script === 'function' ? script(request) : script[next++]
-    if (answer === undefined) throw new Error('the script has no further reply')
-    return answer
-  }
-}
-
-const isOfTitle = ({ body }: Pick<ModelServer['requests'][number], 'body'>) => JSON.stringify(body).includes('Write a title for')
 const asked = () => JSON.stringify(model.requests.filter((request) => !isOfTitle(request)).at(-1)?.body)
 
 const say = (...words: string[]) => words.map((word) => ({ type: 'text' as const, text: word }))

@@ -43,7 +43,7 @@ async function begin(
   return editor
 }
 
-const asked = () => JSON.stringify(model.requests.filter((request) => !isOfTitle(request)).at(-1)?.body)
+const asked = () => JSON.stringify(model.requests.findLast((request) => !isOfTitle(request))?.body)
 
 const say = (...words: string[]) => words.map((word) => ({ type: 'text' as const, text: word }))
 const open = (at: Editor) => at.agent.request('session/new', { cwd: scene.place.repo, mcpServers: [] })

@@ -7,7 +7,7 @@ import { PATIENCE } from '../../fakes/patience.js'
 import type { Place } from '../server/place.js'
 import { PROGRAM } from '../server/server.js'
 
-export type Update = acp.SessionUpdate
+type Update = acp.SessionUpdate
 type Ask = (params: acp.RequestPermissionRequest) => acp.RequestPermissionResponse | Promise<acp.RequestPermissionResponse>
 
 export interface Editor {

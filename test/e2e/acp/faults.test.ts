@@ -51,7 +51,7 @@ test('unknown methods, wrong parameters and ids of nobody are refused by their c
     ['session/set_model', { sessionId }, -32602],
   ]
   for (const [method, params, code] of refused) {
-    const error = await at.agent.request<unknown>(method, params).catch((thrown: unknown) => thrown)
+    const error = await at.agent.request(method, params).catch((thrown: unknown) => thrown)
     expect({ method, params, error }).toMatchObject({ error: { code } })
   }
   expect(await at.agent.request('session/prompt', { sessionId, prompt: say('hi') })).toMatchObject({ stopReason: 'end_turn' })

@@ -50,7 +50,7 @@ export function createAsking(editor: AgentContext, elicits: boolean): Required<P
       const questions = request.questions.map(questionOf)
       if (elicits) return elicited(editor, request, questions, signal)
       try {
-        const reply = await editor.request<unknown>(QUESTION, { sessionId: request.sessionId, questions }, { cancellationSignal: signal })
+        const reply = await editor.request(QUESTION, { sessionId: request.sessionId, questions }, { cancellationSignal: signal })
         return isRecord(reply) && isAnswers(reply['answers'], questions.length) ? reply['answers'] : 'reject'
       } catch (error) {
         if (!(error instanceof RequestError) || error.code !== RequestError.methodNotFound('').code) throw error
@@ -85,7 +85,7 @@ function callOf({ id, title, permission, patterns, tool }: PermissionRequest): o
 /** By a form, one field for each question. */
 async function elicited(editor: AgentContext, request: QuestionRequest, questions: readonly Asked[], signal: AbortSignal) {
   const properties = Object.fromEntries(questions.map((asked, index) => [`q${index}`, fieldOf(asked)]))
-  const reply = await editor.request<unknown>(
+  const reply = await editor.request(
     'elicitation/create',
     {
       mode: 'form',

@@ -8,7 +8,7 @@ import type { PromptRequestInput } from '../../../protocol/message/message.js'
 import { SvcClientError } from '../../../published/client/client.js'
 import type { Client } from '../../../published/client/client-types.js'
 import { promptParts } from './prompt-parts.js'
-import { createSessions, makeChoice, type Opened, stateOf } from './sessions.js'
+import { createSessions, makeChoice, type Opened, type Sessions, stateOf } from './sessions.js'
 
 const SIGN_IN = 'svc-auth'
 const SessionOnly = z.looseObject({ sessionId: z.string() })
@@ -49,16 +49,7 @@ export function createBridge({ client, directory, note }: BridgeOptions): AgentA
     return opened
   }
 
-  const chosen = (sessionId: string, configId: string, value: unknown): Opened => {
-    const opened = sessions.get(sessionId)
-    makeChoice(opened, configId, value)
-    return opened
-  }
-  /** Where an option was chosen by another name than its own. */
-  const tellOptions = (opened: Opened): void =>
-    opened.teller.send({ sessionUpdate: 'config_option_update', configOptions: stateOf(opened).configOptions })
-
-  return agent({ name: 'svc' })
+  const app = agent({ name: 'svc' })
     .onConnect((connection) => {
       editor = connection.client
     })
@@ -77,7 +68,7 @@ export function createBridge({ client, directory, note }: BridgeOptions): AgentA
         ],
       }
     })
-    .onRequest('authenticate', () => answered(async () => void (await requireModel(client, directory))))
+    .onRequest('authenticate', () => answered(() => requireModel(client, directory)))
     .onRequest('session/new', ({ params }) =>
       answered(async () => {
         const opened = await begin(params.cwd, params.mcpServers)
@@ -124,6 +115,21 @@ export function createBridge({ client, directory, note }: BridgeOptions): AgentA
       }),
     )
     .onRequest('session/close', ({ params }) => answered(async () => sessions.close(sessions.get(params.sessionId).id)))
+  withChoices(app, sessions)
+  return withPrompts(app, client, sessions)
+}
+
+function withChoices(app: AgentApp, sessions: Sessions): void {
+  const chosen = (sessionId: string, configId: string, value: unknown): Opened => {
+    const opened = sessions.get(sessionId)
+    makeChoice(opened, configId, value)
+    return opened
+  }
+  /** Where an option was chosen by another name than its own. */
+  const tellOptions = (opened: Opened): void =>
+    opened.teller.send({ sessionUpdate: 'config_option_update', configOptions: stateOf(opened).configOptions })
+
+  app
     .onRequest('session/set_mode', ({ params }) =>
       answered(async () => {
         tellOptions(chosen(params.sessionId, 'mode', params.modeId))
@@ -149,6 +155,10 @@ export function createBridge({ client, directory, note }: BridgeOptions): AgentA
         return {}
       }),
     )
+}
+
+function withPrompts(app: AgentApp, client: Client, sessions: Sessions): AgentApp {
+  return app
     .onRequest('session/prompt', ({ params, signal }) =>
       answered(async () => {
         const opened = sessions.get(params.sessionId)

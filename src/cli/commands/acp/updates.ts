@@ -1,8 +1,7 @@
 /** What happens in a session, as an editor is told of it. */
 import type { AgentContext, PlanEntry, SessionUpdate } from '@agentclientprotocol/sdk'
 import type { Message, Part } from '../../../protocol/message/message.js'
-import type { SvcEvent } from '../../../published/client/operation-types.js'
-import type { Gap, PromptEvent } from '../../../published/client/client-types.js'
+import type { PromptEvent, PromptOptions } from '../../../published/client/client-types.js'
 import { toolCall, toolCallUpdate } from './tool-updates.js'
 
 export interface Telling {
@@ -12,11 +11,13 @@ export interface Telling {
   window(): number
 }
 
+type SessionEvent = Parameters<NonNullable<PromptOptions['onEvent']>>[0]
+
 export interface Teller {
   /** Of the prompt that is followed. */
   event(event: PromptEvent): void
   /** Of the session, whatever else happens in it. */
-  aside(event: SvcEvent | Gap): void
+  aside(event: SessionEvent): void
   /** A stored message, told as if it were said now. */
   message(message: Message): void
   send(update: SessionUpdate): void
@@ -87,6 +88,12 @@ export function createTeller(editor: AgentContext, { sessionId, cwd, window }: T
           return notice('warning', 'Some events were missed; what the server keeps of the answer follows.')
         case 'end':
           if (event.message !== undefined) usage(event.message)
+          return undefined
+        // Told as events of the session, or put to the person.
+        case 'compacting':
+        case 'permission':
+        case 'question':
+        case 'settled':
       }
     },
     aside(event) {
@@ -103,6 +110,8 @@ export function createTeller(editor: AgentContext, { sessionId, cwd, window }: T
           if (messageID === undefined) return undefined
           return send({ sessionUpdate: 'compaction_update', compactionId: messageID, status: status === 'error' ? 'failed' : 'completed' })
         }
+        default:
+          return undefined
       }
     },
   }

@@ -1,6 +1,7 @@
 /** An editor holds a conversation with `svc acp`, on the built program. */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import {
   createGate,
@@ -202,6 +203,55 @@ describe('a conversation', () => {
     const sent = asked()
     expect(sent).toContain(data)
     expect(sent).toContain('unsaved')
+  })
+
+  test('has a linked file as the editor has it, unsaved; what the editor does not read is read from the disk', async () => {
+    const read: unknown[] = []
+    const at = await begin(
+      [reply(text('Seen.'), finish('stop'))],
+      {},
+      {
+        capabilities: { fs: { readTextFile: true } },
+        other: (method, params) => {
+          if (method !== 'fs/read_text_file') return undefined
+          read.push(params)
+          return JSON.stringify(params).includes('notes.txt') ? { content: 'remember the oats, unsaved' } : { content: 17 }
+        },
+      },
+    )
+    writeFileSync(join(scene.place.repo, 'other.txt'), 'on the disk\n')
+    const { sessionId } = await open(at)
+    const link = (name: string) => ({
+      type: 'resource_link' as const,
+      name,
+      uri: pathToFileURL(join(scene.place.repo, name)).href,
+      mimeType: 'text/plain',
+    })
+    await at.agent.request('session/prompt', { sessionId, prompt: [...say('look'), link('notes.txt'), link('other.txt')] })
+    expect(read).toMatchObject([{ sessionId, path: join(scene.place.repo, 'notes.txt') }, { sessionId }])
+    expect(asked()).toContain('remember the oats, unsaved')
+    expect(asked()).not.toContain('the milk')
+    expect(asked()).toContain('on the disk')
+  })
+
+  test('that is closed while it is answered is not told any more, and goes on', async () => {
+    const gate = createGate()
+    model = await startModelServer(besideTitles([reply(text('Once upon '), hold(gate), text('a time.'), finish('stop'))]))
+    scene.place.configure(withModel(model.url))
+    const server = await scene.start()
+    const at = await openEditor(scene.place, ['--server', server.url])
+    editor = at
+    const { sessionId } = await open(at)
+    const stream = await server.stream({ tail: true })
+    const ended = at.agent.request('session/prompt', { sessionId, prompt: say('a story') })
+    await at.until(() => at.said().includes('Once'))
+    await at.agent.request('session/close', { sessionId })
+    expect(await ended).toMatchObject({ stopReason: 'cancelled' })
+    gate.open()
+    await stream.idle(sessionId)
+    await open(at)
+    expect(at.said()).toBe('Once upon ')
+    expect(JSON.stringify(await server.messages(sessionId))).toContain('a time.')
   })
 
   test('is told again when it is loaded, and is found in the list', async () => {

@@ -3,11 +3,12 @@ import { agent, type AgentApp, type AgentContext, type ClientCapabilities, PROTO
 import { isAbsolute } from 'node:path'
 import * as z from 'zod'
 import { VERSION } from '../../../server/version.js'
+import { isRecord } from '../../../protocol/text/json.js'
 import { messageOf } from '../../../protocol/message-of.js'
 import type { PromptRequestInput } from '../../../protocol/message/message.js'
 import { SvcClientError } from '../../../published/client/client.js'
 import type { Client } from '../../../published/client/client-types.js'
-import { promptParts } from './prompt-parts.js'
+import { promptParts, type ReadFile, withFiles } from './prompt-parts.js'
 import { createSessions, makeChoice, type Opened, type Sessions, stateOf } from './sessions.js'
 
 const SIGN_IN = 'svc-auth'
@@ -116,7 +117,15 @@ export function createBridge({ client, directory, note }: BridgeOptions): AgentA
     )
     .onRequest('session/close', ({ params }) => answered(async () => sessions.close(sessions.get(params.sessionId).id)))
   withChoices(app, sessions)
-  return withPrompts(app, client, sessions)
+  const reading = (sessionId: string): ReadFile | undefined =>
+    capabilities.fs?.readTextFile === true ? (path) => readThrough(editor, sessionId, path) : undefined
+  return withPrompts(app, client, sessions, reading)
+}
+
+async function readThrough(editor: AgentContext | undefined, sessionId: string, path: string): Promise<string> {
+  const read = await editor?.request<unknown>('fs/read_text_file', { sessionId, path })
+  if (!isRecord(read) || typeof read['content'] !== 'string') throw new Error(`the editor did not read ${path}`)
+  return read['content']
 }
 
 function withChoices(app: AgentApp, sessions: Sessions): void {
@@ -157,12 +166,12 @@ function withChoices(app: AgentApp, sessions: Sessions): void {
     )
 }
 
-function withPrompts(app: AgentApp, client: Client, sessions: Sessions): AgentApp {
+function withPrompts(app: AgentApp, client: Client, sessions: Sessions, reading: (sessionId: string) => ReadFile | undefined): AgentApp {
   return app
     .onRequest('session/prompt', ({ params, signal }) =>
       answered(async () => {
         const opened = sessions.get(params.sessionId)
-        const parts = promptParts(params.prompt)
+        const parts = promptParts(await withFiles(params.prompt, reading(opened.id)))
         if (opened.choices.model === undefined) await requireModel(client, opened.cwd)
         const [first] = parts
         if (parts.length === 1 && first?.type === 'text' && first.text.trim() === '/compact') {

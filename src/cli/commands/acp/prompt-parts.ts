@@ -1,8 +1,36 @@
-/** What an editor sends as a prompt, as parts of a message. Pure. */
+/** What an editor sends as a prompt, as parts of a message. */
+import { fileURLToPath } from 'node:url'
 import { type ContentBlock, RequestError } from '@agentclientprotocol/sdk'
 import type { PromptPart } from '../../../protocol/message/message.js'
 
-/** Throws `-32602` for what no prompt can have. */
+/** Reads a file as the editor has it, unsaved changes and all. */
+export type ReadFile = (path: string) => Promise<string>
+
+/**
+ * The blocks, with linked files as the editor has them where it reads files for agents. What it does not read stays a link, which the server
+ * reads from the disk, by its rules.
+ */
+export function withFiles(blocks: readonly ContentBlock[], read: ReadFile | undefined): Promise<ContentBlock[]> {
+  return Promise.all(
+    blocks.map(async (block) => {
+      const path = block.type === 'resource_link' ? pathOf(block.uri) : undefined
+      if (block.type !== 'resource_link' || path === undefined || read === undefined) return block
+      const text = await read(path).catch(() => undefined)
+      if (text === undefined) return block
+      return { type: 'resource', resource: { uri: block.uri, text, mimeType: block.mimeType ?? 'text/plain' } }
+    }),
+  )
+}
+
+function pathOf(uri: string): string | undefined {
+  try {
+    return uri.startsWith('file:') ? fileURLToPath(uri) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Throws `-32602` for what no prompt can have. Pure. */
 export function promptParts(blocks: readonly ContentBlock[]): PromptPart[] {
   if (blocks.length === 0) throw RequestError.invalidParams({}, 'a prompt has at least one part')
   return blocks.map(partOf)

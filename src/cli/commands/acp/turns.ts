@@ -28,19 +28,24 @@ export function createTurns({ client, sessionId, teller, asking }: Parts): Turns
       actors: {
         follow: fromCallback<{ type: 'abort' }, TurnInput>(({ sendBack, receive }) => {
           const aborted = new AbortController()
+          const left = new AbortController()
           receive(() => aborted.abort())
-          const options = { ...asking, onEvent: teller.aside, signal: aborted.signal, attends: true }
-          follow(client.prompt(sessionId, request, options)).then(
+          const aside: Teller['aside'] = (event) => (left.signal.aborted ? undefined : teller.aside(event))
+          const options = { ...asking, onEvent: aside, signal: aborted.signal, attends: true }
+          follow(client.prompt(sessionId, request, options), left.signal).then(
             (end) => sendBack(end),
             (error: unknown) => sendBack({ type: 'run.failed', failure: toFailure(error) }),
           )
+          // What runs there goes on: it is only not followed any more.
+          return () => left.abort()
         }),
       },
     })
 
-  async function follow(run: ReturnType<Client['prompt']>) {
+  async function follow(run: ReturnType<Client['prompt']>, left: AbortSignal) {
     let end: PromptEnd | undefined
     for await (const event of run) {
+      if (left.aborted) break
       teller.event(event)
       if (event.type === 'end') end = event
     }

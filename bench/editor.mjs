@@ -66,7 +66,9 @@ try {
 
 /** What a process has used of a processor, ms. */
 function cpu({ pid }) {
-  const [, , , , , , , , , , , user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/ \(.*\) /, ' () ').split(' ')
+  const [, , , , , , , , , , , , , user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/ \(.*\) /, ' () ')
+    .split(' ')
   return (Number(user) + Number(system)) * 10
 }
 

@@ -56,7 +56,13 @@ describe('a conversation', () => {
     expect(modes?.availableModes.map(({ id }) => id)).toEqual(expect.arrayContaining(['build', 'plan']))
     expect(modes?.currentModeId).toBe('build')
     expect(configOptions?.map(({ id }) => id)).toEqual(expect.arrayContaining(['mode', 'model']))
-    expect(await at.agent.request('session/prompt', { sessionId, prompt: say('hi') })).toMatchObject({ stopReason: 'end_turn' })
+    expect(await at.agent.request('session/prompt', { sessionId, prompt: say('hi') })).toMatchObject({
+      stopReason: 'end_turn',
+      usage: { totalTokens: 120, inputTokens: expect.any(Number) as number },
+    })
+    expect(at.of('session_info_update')).toContainEqual(
+      expect.objectContaining({ _meta: { svc: { status: expect.objectContaining({ type: 'busy' }) as unknown } } }),
+    )
     expect(at.said()).toBe('Hello there.')
     expect(at.said('agent_thought_chunk')).toBe('Let me see.')
     expect(at.of('usage_update').at(-1)).toMatchObject({ used: 120, size: expect.any(Number) as number })
@@ -205,7 +211,7 @@ describe('a conversation', () => {
     expect(sent).toContain('unsaved')
   })
 
-  test('has a linked file as the editor has it, unsaved; what the editor does not read is read from the disk', async () => {
+  test('has a linked file as the editor has it, unsaved; what the editor does not read stays a link', async () => {
     const read: unknown[] = []
     const at = await begin(
       [reply(text('Seen.'), finish('stop'))],
@@ -231,7 +237,8 @@ describe('a conversation', () => {
     expect(read).toMatchObject([{ sessionId, path: join(scene.place.repo, 'notes.txt') }, { sessionId }])
     expect(asked()).toContain('remember the oats, unsaved')
     expect(asked()).not.toContain('the milk')
-    expect(asked()).toContain('on the disk')
+    expect(asked()).not.toContain('on the disk')
+    expect(asked()).toContain(link('other.txt').uri)
   })
 
   test('that is closed while it is answered is not told any more, and goes on', async () => {
@@ -252,6 +259,23 @@ describe('a conversation', () => {
     await open(at)
     expect(at.said()).toBe('Once upon ')
     expect(JSON.stringify(await server.messages(sessionId))).toContain('a time.')
+  })
+
+  test('has prompts that join it while it is answered, and nothing of it is told twice', async () => {
+    const gate = createGate()
+    const at = await begin([
+      reply(text('One, '), hold(gate), text('two. '), finish('stop')),
+      reply(reasoning('More.'), text('Three.'), finish('stop')),
+    ])
+    const { sessionId } = await open(at)
+    const first = at.agent.request('session/prompt', { sessionId, prompt: say('count') })
+    await at.until(() => at.said().includes('One'))
+    const second = at.agent.request('session/prompt', { sessionId, prompt: say('on') })
+    await at.until(() => JSON.stringify(at.of('session_info_update')).includes('"queue":{"sessionId"'))
+    gate.open()
+    expect(await Promise.all([first, second])).toMatchObject([{ stopReason: 'end_turn' }, { stopReason: 'end_turn' }])
+    expect(at.said()).toBe('One, two. Three.')
+    expect(at.said('agent_thought_chunk')).toBe('More.')
   })
 
   test('is told again when it is loaded, and is found in the list', async () => {

@@ -180,10 +180,7 @@ function withPrompts(app: AgentApp, client: Client, sessions: Sessions, reading:
         }
         const stop = () => opened.turns.cancel()
         signal.addEventListener('abort', stop)
-        const stopReason = await opened.turns
-          .prompt({ parts, ...chosenFor(opened) })
-          .finally(() => signal.removeEventListener('abort', stop))
-        return { stopReason }
+        return opened.turns.prompt({ parts, ...chosenFor(opened) }).finally(() => signal.removeEventListener('abort', stop))
       }),
     )
     .onNotification('session/cancel', ({ params }) => sessions.get(params.sessionId).turns.cancel())

@@ -7,8 +7,8 @@ import type { PromptPart } from '../../../protocol/message/message.js'
 export type ReadFile = (path: string) => Promise<string>
 
 /**
- * The blocks, with linked files as the editor has them where it reads files for agents. What it does not read stays a link, which the server
- * reads from the disk, by its rules.
+ * The blocks, with linked files as the editor has them where it reads files for agents. What it does not read stays a link, which the
+ * model may read by its tools.
  */
 export function withFiles(blocks: readonly ContentBlock[], read: ReadFile | undefined): Promise<ContentBlock[]> {
   return Promise.all(

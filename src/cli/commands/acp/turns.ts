@@ -4,11 +4,12 @@ import { type StopReason, type TurnInput, turnMachine } from '../../../machines/
 import { toFailure } from '../../../protocol/errors.js'
 import type { PromptRequestInput } from '../../../protocol/message/message.js'
 import type { Client, PromptEnd, PromptOptions } from '../../../published/client/client-types.js'
+import { countSpent, type Spent, type Usage } from './spent.js'
 import type { Teller } from './updates.js'
 
 export interface Turns {
-  /** Answers how it ended; throws what kept it from its end. */
-  prompt(request: PromptRequestInput): Promise<StopReason>
+  /** Answers how it ended, and what it has used; throws what kept it from its end. */
+  prompt(request: PromptRequestInput): Promise<{ readonly stopReason: StopReason; readonly usage?: Usage }>
   /** Of everything that is under way. */
   cancel(): void
   /** Nobody waits for what is under way any more. */
@@ -23,14 +24,18 @@ interface Parts {
 }
 
 export function createTurns({ client, sessionId, teller, asking }: Parts): Turns {
-  const logic = (request: PromptRequestInput) =>
+  const logic = (request: PromptRequestInput, spent: Spent) =>
     turnMachine.provide({
       actors: {
         follow: fromCallback<{ type: 'abort' }, TurnInput>(({ sendBack, receive }) => {
           const aborted = new AbortController()
           const left = new AbortController()
           receive(() => aborted.abort())
-          const aside: Teller['aside'] = (event) => (left.signal.aborted ? undefined : teller.aside(event))
+          const aside: Teller['aside'] = (event) => {
+            if (left.signal.aborted) return
+            spent.see(event)
+            teller.aside(event)
+          }
           const options = { ...asking, onEvent: aside, signal: aborted.signal, attends: true }
           follow(client.prompt(sessionId, request, options), left.signal).then(
             (end) => sendBack(end),
@@ -57,13 +62,15 @@ export function createTurns({ client, sessionId, teller, asking }: Parts): Turns
   const turns = new Set<ReturnType<typeof createActor<typeof turnMachine>>>()
   return {
     async prompt(request) {
-      const turn = createActor(logic(request), { input: { sessionId } })
+      const spent = countSpent(sessionId)
+      const turn = createActor(logic(request, spent), { input: { sessionId } })
       turns.add(turn)
       const ended = toPromise(turn).finally(() => turns.delete(turn))
       turn.start()
       const { stopReason, failure } = await ended
       if (failure !== undefined) throw new Error(failure.message)
-      return stopReason
+      const usage = spent.usage()
+      return { stopReason, ...(usage !== undefined && { usage }) }
     },
     cancel() {
       for (const turn of turns) turn.send({ type: 'cancel.requested' })

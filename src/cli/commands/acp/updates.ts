@@ -11,7 +11,8 @@ export interface Telling {
   window(): number
 }
 
-type SessionEvent = Parameters<NonNullable<PromptOptions['onEvent']>>[0]
+/** As `svc/client` tells them. */
+export type SessionEvent = Parameters<NonNullable<PromptOptions['onEvent']>>[0]
 
 export interface Teller {
   /** Of the prompt that is followed. */
@@ -103,6 +104,11 @@ export function createTeller(editor: AgentContext, { sessionId, cwd, window }: T
           return send({ sessionUpdate: 'plan', entries: event.data.todos.map(entryOf) })
         case 'session.updated':
           return send({ sessionUpdate: 'session_info_update', title: event.data.info.title })
+        // The protocol has no words for these two.
+        case 'session.status':
+          return send({ sessionUpdate: 'session_info_update', _meta: { svc: { status: event.data.status } } })
+        case 'session.queue.updated':
+          return send({ sessionUpdate: 'session_info_update', _meta: { svc: { queue: event.data.queue } } })
         case 'session.next.compaction.started':
           return send({ sessionUpdate: 'compaction_update', compactionId: event.data.messageID, status: 'in_progress' })
         case 'session.next.compaction.ended': {

@@ -52,11 +52,11 @@ try {
   console.log(`svc serve, after 1 answer             ${memory(alone)} MB`)
 } finally {
   await Promise.all(
-    started.map((child) => {
-      if (child.exitCode !== null) return undefined
+    started.map(async (child) => {
+      if (child.exitCode !== null) return
       const ended = new Promise((resolve) => child.once('exit', resolve))
       child.kill('SIGTERM')
-      return ended
+      await ended
     }),
   )
   model.close()
@@ -135,7 +135,11 @@ async function answer({ agent, sessionId, heard }, url) {
 
 /** Tells numbers, one after the other. */
 async function startModel() {
-  const server = createServer(async (request, response) => {
+  const server = createServer((request, response) => void tell(request, response))
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return server
+
+  async function tell(request, response) {
     let body = ''
     for await (const piece of request) body += piece
     response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -150,7 +154,5 @@ async function startModel() {
     }
     send({}, 'stop')
     response.end('data: [DONE]\n\n')
-  })
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return server
+  }
 }

@@ -23,6 +23,9 @@ export const REASONS = {
   'src/http/answer/unread.ts setTimeout': 'the time limit of a Node socket, which Node keeps',
   'src/http/answer/lingering.ts setTimeout': 'the time limit of a Node socket, which Node keeps',
   'src/cli/commands/acp/acp.ts AbortSignal.timeout': 'how long a server that may be there is waited for; another one is started then',
+  'src/cli/commands/acp/asking.ts AbortController withdrawn': 'takes back what the effect of asking has asked; the machine ends it',
+  'src/cli/commands/acp/asking.ts state answer':
+    'what the person has answered, kept by the effect of the machine until its prompts have it',
   'src/cli/commands/acp/turns.ts AbortController aborted': 'stops the run of a turn, which is a machine; made and forgotten by its effect',
   'src/cli/commands/acp/turns.ts AbortController left': 'ends what the effect of a turn tells; the turn is a machine, which ends it',
   'src/cli/commands/acp/turns.ts in flight turns': LISTED,

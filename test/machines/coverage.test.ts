@@ -13,6 +13,7 @@ import { toolCallMachine } from '../../src/machines/session/tool-call.machine.js
 import { subscriptionMachine } from '../../src/machines/events/subscription.machine.js'
 import { stepRecorderMachine } from '../../src/machines/session/step-recorder.machine.js'
 import { titleMachine } from '../../src/machines/session/title.machine.js'
+import { askingMachine } from '../../src/machines/acp/asking.machine.js'
 import { turnMachine } from '../../src/machines/acp/turn.machine.js'
 import { explore, missing } from './paths.js'
 
@@ -59,6 +60,18 @@ describe('every transition is covered by generated paths', () => {
     expect(outputs).toEqual(
       expect.arrayContaining([{ stopReason: 'end_turn' }, { stopReason: 'cancelled' }, { stopReason: 'cancelled', failure: failed }]),
     )
+  })
+
+  it('of the machine of what an editor is asked', () => {
+    const explored = explore(
+      askingMachine,
+      { requestId: 'per_1' },
+      [{ type: 'prompt.joined' }, { type: 'prompt.left' }, { type: 'person.answered' }],
+      { key: ({ context }) => Math.min((context as { readonly waiting: number }).waiting, 3) },
+    )
+    expect(missing(explored)).toEqual([])
+    const outputs = explored.snapshots.filter(({ status }) => status === 'done').map(({ output }) => output)
+    expect(outputs).toEqual(expect.arrayContaining([{ isAnswered: true }, { isAnswered: false }]))
   })
 
   it('of the step recorder machine', () => {

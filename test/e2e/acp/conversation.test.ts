@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { RequestError } from '@agentclientprotocol/sdk'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import {
   createGate,
@@ -101,6 +102,30 @@ describe('a conversation', () => {
       locations: [{ path }],
       content: expect.arrayContaining([{ type: 'diff', path, newText: 'written\n' }]) as unknown,
     })
+  })
+
+  test('asks once, whatever many prompts wait for it, and an editor that answers with an error refuses', async () => {
+    const gate = createGate()
+    const write = toolCall({ id: 'call_1', name: 'write', input: { filePath: 'out.txt', content: 'written\n' } })
+    let asks = 0
+    const ask = () => {
+      asks++
+      throw new RequestError(-32603, 'no window is open')
+    }
+    const at = await begin(
+      [reply(text('Well, '), hold(gate), write, finish('tool_calls')), reply(text('then not.'), finish('stop'))],
+      { permission: { edit: 'ask' } },
+      { ask },
+    )
+    const { sessionId } = await open(at)
+    const first = at.agent.request('session/prompt', { sessionId, prompt: say('write it') })
+    await at.until(() => at.said().includes('Well'))
+    const second = at.agent.request('session/prompt', { sessionId, prompt: say('now') })
+    await at.until(() => JSON.stringify(at.of('session_info_update')).includes('"queue":{"sessionId"'))
+    gate.open()
+    expect(await Promise.all([first, second])).toMatchObject([{ stopReason: 'end_turn' }, { stopReason: 'end_turn' }])
+    expect(asks).toBe(1)
+    expect(existsSync(join(scene.place.repo, 'out.txt'))).toBe(false)
   })
 
   test('that is refused changes nothing, and the model hears of it', async () => {

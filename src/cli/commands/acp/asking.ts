@@ -1,5 +1,7 @@
 /** What a session asks, put to the person in front of the editor. */
 import { type AgentContext, type PermissionOption, RequestError, type RequestPermissionResponse } from '@agentclientprotocol/sdk'
+import { type AnyEventObject, createActor, fromCallback, toPromise } from 'xstate'
+import { type AskingInput, askingMachine } from '../../../machines/acp/asking.machine.js'
 import { isRecord } from '../../../protocol/text/json.js'
 import type { PermissionRequest, QuestionRequest } from '../../../protocol/interaction/interaction.js'
 import type { PromptOptions } from '../../../published/client/client-types.js'
@@ -13,6 +15,8 @@ const ANSWERS: readonly PermissionOption[] = [
   { optionId: 'reject', name: 'Reject', kind: 'reject_once' },
 ]
 const WIDER = 'always:'
+/** Requests whose answers are on their way. */
+const REMEMBERED = 256
 
 interface Asked {
   readonly question: string
@@ -33,7 +37,7 @@ export function createAsking(editor: AgentContext, elicits: boolean): Required<P
       .then(({ outcome }) => (outcome.outcome === 'selected' ? outcome.optionId : undefined))
 
   return {
-    async onPermission(request, { signal, wider }) {
+    onPermission: once(async (request, { signal, wider }) => {
       const more = wider.map((pattern) => ({
         optionId: `${WIDER}${pattern}`,
         name: `Always allow ${pattern}`,
@@ -45,8 +49,8 @@ export function createAsking(editor: AgentContext, elicits: boolean): Required<P
       if (chosen === 'once' || chosen === 'always') return chosen
       const pattern = chosen?.startsWith(WIDER) === true ? chosen.slice(WIDER.length) : undefined
       return pattern !== undefined && wider.includes(pattern) ? { reply: 'always', alwaysPatterns: [pattern] } : 'reject'
-    },
-    async onQuestion(request, { signal }) {
+    }),
+    onQuestion: once(async (request, { signal }) => {
       const questions = request.questions.map(questionOf)
       if (elicits) return elicited(editor, request, questions, signal)
       try {
@@ -66,7 +70,62 @@ export function createAsking(editor: AgentContext, elicits: boolean): Required<P
         answers.push([label])
       }
       return answers
-    },
+    }),
+  }
+}
+
+/** Prompts of one session each hear what it asks: the person is asked once. An editor that answers with an error refuses. */
+function once<Request extends { readonly id: string }, Context extends { readonly signal: AbortSignal }, Answer>(
+  ask: (request: Request, context: Context) => Promise<Answer>,
+): (request: Request, context: Context) => Promise<Answer | 'reject' | undefined> {
+  const asked = new Map<string, ReturnType<typeof begin>>()
+  /** What was answered last: another prompt may hear of it only now. */
+  const answered = new Set<string>()
+
+  function begin(request: Request, context: Context) {
+    const kept: { answer?: Answer | 'reject' } = {}
+    const logic = askingMachine.provide({
+      actors: {
+        ask: fromCallback<AnyEventObject, AskingInput>(({ sendBack }) => {
+          const withdrawn = new AbortController()
+          ask(request, { ...context, signal: withdrawn.signal }).then(
+            (answer) => {
+              kept.answer = answer
+              sendBack({ type: 'person.answered' })
+            },
+            (error: unknown) => {
+              // An editor that is gone has not refused.
+              if (error instanceof RequestError) kept.answer = 'reject'
+              sendBack({ type: 'person.answered' })
+            },
+          )
+          return () => withdrawn.abort()
+        }),
+      },
+    })
+    const actor = createActor(logic, { input: { requestId: request.id } })
+    const ended = toPromise(actor).then(({ isAnswered }) => {
+      asked.delete(request.id)
+      if (!isAnswered) return undefined
+      if (answered.size >= REMEMBERED) answered.clear()
+      answered.add(request.id)
+      return kept.answer
+    })
+    return { actor, answer: () => ended }
+  }
+
+  return async (request, context) => {
+    if (answered.has(request.id)) return undefined
+    let round = asked.get(request.id)
+    if (round === undefined) {
+      round = begin(request, context)
+      asked.set(request.id, round)
+      round.actor.start()
+    } else round.actor.send({ type: 'prompt.joined' })
+    const { actor, answer } = round
+    const leave = () => actor.send({ type: 'prompt.left' })
+    context.signal.addEventListener('abort', leave, { once: true })
+    return answer().finally(() => context.signal.removeEventListener('abort', leave))
   }
 }
 

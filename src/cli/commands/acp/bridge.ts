@@ -123,7 +123,7 @@ export function createBridge({ client, directory, note }: BridgeOptions): AgentA
 }
 
 async function readThrough(editor: AgentContext | undefined, sessionId: string, path: string): Promise<string> {
-  const read = await editor?.request<unknown>('fs/read_text_file', { sessionId, path })
+  const read = await editor?.request('fs/read_text_file', { sessionId, path })
   if (!isRecord(read) || typeof read['content'] !== 'string') throw new Error(`the editor did not read ${path}`)
   return read['content']
 }

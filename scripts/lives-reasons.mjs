@@ -21,6 +21,7 @@ export const REASONS = {
   'src/kernel/alarm.ts setTimeout': 'the one place where a timer of the server is set; an alarm is set, rings, or is over',
   'src/server/door.ts setTimeout': 'the time limit of a Node socket, which Node keeps',
   'src/http/answer/unread.ts setTimeout': 'the time limit of a Node socket, which Node keeps',
+  'src/http/answer/lingering.ts setTimeout': 'the time limit of a Node socket, which Node keeps',
   'src/cli/commands/doctor/online-checks.ts AbortSignal.timeout': 'how long a command waits for an answer; it ends with the command',
   'src/cli/commands/plugin/plugin-taken-up.ts AbortSignal.timeout':
     'how long a command waits for a package to start; it ends with the command',
@@ -80,8 +81,6 @@ export const REASONS = {
   'src/actors/session/history/fork.ts isStaged': 'a place in what one call does: what it has stored is removed when it fails',
   'src/actors/session/restore/restore.actor.ts isClean': SEEN,
   'src/actors/session/run/executing.ts begun': 'a place in one call of a tool, which is a machine',
-  'src/actors/session/run/executing.ts isSynced': 'whether the claim of a run, which is a machine, survives a loss of power',
-  'src/actors/session/run/run-scope.ts isSynced': 'whether the claim of a run, which is a machine, survives a loss of power',
   'src/actors/session/run/joined-deltas.ts isTurnKnown': READ,
   'src/cli/commands/chat/chat-turns.ts isThinking': 'what the terminal shows last; it ends with the answer',
   'src/cli/commands/session/exported-file.ts escaped': READ,

@@ -135,7 +135,7 @@ describe('the step recorder machine', () => {
 
 describe('the run machine', () => {
   const run = (...events: EventObject[]) => walk(runMachine, { sessionId: 'ses_1', runId: 'evt_1' }, ...events)
-  const prepared = done('prepare', false)
+  const prepared = done('prepare', { tokens: 1, isDue: false })
   const called = (callId: string) => ({ type: 'tool.called', callId })
   const failed = (retryable: boolean) => ({ type: 'generation.failed', failure: { code: 'provider.failed', message: 'no', retryable } })
   const closed = (follows: boolean, more: object = {}) => done('closeStep', { follows, wasCut: false, isContinuation: false, ...more })
@@ -199,13 +199,13 @@ describe('the run machine', () => {
     const closing = [prepared, { type: 'generation.finished' }, { type: 'abort.requested' }]
     expect(run(...closing, closed(true)).value).toEqual({ ending: 'recording' })
     expect(run(...closing, closed(true), done('recordEnd')).output).toEqual({ end: 'aborted' })
-    expect(run(...closing, done('closeStep', 'due'), done('recordEnd')).output).toEqual({ end: 'aborted' })
+    expect(run(...closing, done('closeStep', { tokens: 8 }), done('recordEnd')).output).toEqual({ end: 'aborted' })
     expect(run(...closing, error('closeStep'), done('recordEnd')).output).toEqual({ end: 'failed' })
     expect(run(...closing, closed(false)).output).toEqual({ end: 'finished' })
   })
 
   describe('compacts its conversation', () => {
-    const due = done('prepare', true)
+    const due = done('prepare', { tokens: 9, isDue: true })
     const compaction = (end: string) => done('compaction', { end })
     const overflow = { type: 'generation.failed', failure: { code: 'context.overflow', message: 'too large', retryable: false } }
 
@@ -219,7 +219,7 @@ describe('the run machine', () => {
     })
 
     it('after a step, and then decides how it goes on', () => {
-      const step = [prepared, { type: 'generation.finished' }, done('closeStep', 'due')]
+      const step = [prepared, { type: 'generation.finished' }, done('closeStep', { tokens: 8 })]
       expect(run(...step)).toMatchObject({ value: 'compacting', context: { compaction: { reason: 'auto' } } })
       expect(run(...step, compaction('failed')).value).toBe('closing')
       expect(run(...step, compaction('compacted'), closed(true))).toMatchObject({
@@ -250,7 +250,14 @@ describe('the run machine', () => {
     })
 
     it('no more once that has failed twice', () => {
-      const failing = [due, compaction('failed'), prepared, { type: 'generation.finished' }, done('closeStep', 'due'), compaction('failed')]
+      const failing = [
+        due,
+        compaction('failed'),
+        prepared,
+        { type: 'generation.finished' },
+        done('closeStep', { tokens: 8 }),
+        compaction('failed'),
+      ]
       expect(run(...failing).context.compactionFaults).toBe(2)
     })
   })
@@ -378,7 +385,7 @@ describe('whether a step is repeated', () => {
 })
 
 describe('whether another step follows', () => {
-  const step = { finish: 'stop', toolCalls: 0, steered: 0, step: 1, limit: undefined, continued: 0 }
+  const step = { finish: 'stop', toolCalls: 0, hasSteered: false, step: 1, limit: undefined, continued: 0 }
 
   it.each([
     [{}, false],
@@ -392,10 +399,10 @@ describe('whether another step follows', () => {
     [{ finish: 'tool-calls', continued: 10 }, false],
     [{ finish: 'length', toolCalls: 1, continued: 10 }, true],
     [{ finish: 'content-filter' }, false],
-    [{ steered: 1 }, true],
+    [{ hasSteered: true }, true],
     [{ toolCalls: 1, step: 2, limit: 2 }, false],
     [{ finish: 'length', step: 2, limit: 2 }, false],
-    [{ steered: 1, step: 2, limit: 2 }, true],
+    [{ hasSteered: true, step: 2, limit: 2 }, true],
   ])('%j: %s', (facts, expected) => {
     expect(hasFollowUp({ ...step, ...facts })).toBe(expected)
   })

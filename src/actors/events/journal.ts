@@ -15,7 +15,7 @@ import type { Emit } from '../../ports/doors.js'
 import type { Bus, BusRecord } from './bus.js'
 import { createSequence } from './sequence.js'
 import { createStamps, type Draft, type OpenEvent, ownDraft } from './stamps.js'
-import { createSyncs } from './syncs.js'
+import { type CommitMark, createSyncs } from './syncs.js'
 
 /** What a change may do besides writing rows. */
 export interface Change {
@@ -36,8 +36,10 @@ export interface Change {
 export interface Journal {
   /** Runs `change` in one transaction; the events it emits are stored with it and published after it. */
   commit<T>(durability: Durability, change: (tx: Change) => T): T
-  /** Resolves once everything committed so far survives power loss; whoever waits in one turn of the loop, or while a sync is under way, shares one sync. */
-  synced(): Promise<void>
+  /** What is committed so far. */
+  mark(): CommitMark
+  /** Resolves once everything committed so far, or up to the mark, survives power loss; whoever waits in one turn of the loop, or while a sync is under way, shares one sync. */
+  synced(upTo?: CommitMark): Promise<void>
   /** Publishes an event that is not stored. */
   publish<T extends EventType>(type: T, data: EventData<T>): void
   /** Publishes a text delta, given as JSON text: the hot path of a run. */
@@ -100,6 +102,7 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
         open = undefined
       }
     },
+    mark: syncs.mark,
     synced: syncs.synced,
     publish(type, data) {
       if (open !== undefined) throw new Error('transient events are published outside commits')

@@ -7,10 +7,14 @@
 import { setImmediate } from 'node:timers'
 import type { Durability, Store } from '../../store/store.js'
 
+/** How many commits there were when it was taken. */
+export type CommitMark = number
+
 export interface Syncs {
   committed(durability: Durability): void
-  /** Resolves once everything committed so far is kept. */
-  synced(): Promise<void>
+  mark(): CommitMark
+  /** Resolves once everything committed so far is kept, or up to the mark. */
+  synced(upTo?: CommitMark): Promise<void>
 }
 
 interface Waiter {
@@ -50,8 +54,9 @@ export function createSyncs(store: Pick<Store, 'sync'>): Syncs {
       settle(waiting)
       waiting = []
     },
-    synced() {
-      if (synced === commits) return Promise.resolve()
+    mark: () => commits,
+    synced(upTo = commits) {
+      if (synced >= upTo) return Promise.resolve()
       return new Promise((resolve, reject) => {
         waiting.push({ resolve, reject })
         if (isSyncing) return

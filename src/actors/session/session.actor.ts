@@ -3,7 +3,7 @@ import { fromPromise } from 'xstate'
 import type { StepFailure } from '../../machines/session/retry.js'
 import { sessionMachine } from '../../machines/session/session.machine.js'
 import { claimWork } from './run/claim.js'
-import { recordAbort, recordFailure } from './run/closing.js'
+import { recordEnd } from './run/closing.js'
 import type { Rows, Work, Sources } from './state/core.js'
 import { compactionLogic } from './compaction/compaction.actor.js'
 import type { Compactions } from './compaction/compactions.js'
@@ -43,16 +43,15 @@ export function sessionLogic(core: Rows & Work & Sources, context: SystemContext
       recordCrash: fromPromise(async ({ input: { sessionId, runId, failure } }) => {
         if (runId !== undefined) compactions.recordEnd(runId, failure)
         const run = runId === undefined ? undefined : runs.get(runId)
-        if (run !== undefined && core.statuses.run(sessionId)?.runId === runId) recordEnd(run, failure)
+        if (run !== undefined && core.statuses.run(sessionId)?.runId === runId) recordLate(run, failure)
         release(sessionId)
       }),
     },
   })
 
-  function recordEnd(run: RunScope, failure: StepFailure | undefined): void {
+  function recordLate(run: RunScope, failure: StepFailure | undefined): void {
     try {
-      if (failure === undefined) recordAbort(core, run)
-      else recordFailure(core, run, failure)
+      recordEnd(core, { run, compaction: compactions.latest(run), answers: run.place.step?.recorder.info.parentId }, failure)
     } catch (error) {
       core.effects.log.warn('the end of a run could not be recorded yet', { sessionId: run.session.id, cause: String(error) })
       throw error

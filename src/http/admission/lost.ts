@@ -6,18 +6,21 @@ import { nearest } from '../../protocol/text/nearest.js'
 const PATHS = [...new Set(API.map(({ path }) => path))]
 /** A parameter takes any one segment. */
 const SHAPES = PATHS.map((path) => ({ path, segments: path.split('/') }))
+/** Segments that are looked at: no operation has as many. */
+const MOST = Math.max(...SHAPES.map(({ segments }) => segments.length)) + 1
 const LONGEST = 256
 
 export function notFound(method: string, path: string): SvcError {
   if (!path.startsWith('/v2/')) return new SvcError('resource.not_found', 'There is no such operation: every path begins with /v2/.')
-  const known = new Set(SHAPES.filter(({ segments }) => fits(segments, path.split('/'))).map((shape) => shape.path))
+  const segments = path.split('/', MOST)
+  const known = new Set(SHAPES.filter((shape) => fits(shape.segments, segments)).map((shape) => shape.path))
   if (known.size > 0) {
     const methods = [...new Set(API.filter((contract) => known.has(contract.path)).map((contract) => contract.method))]
     return new SvcError('resource.not_found', `There is no such operation: ${method} is none of this path, but ${methods.join(', ')}.`, {
       methods,
     })
   }
-  const meant = path.length > LONGEST ? undefined : meantBy(path.split('/'))
+  const meant = path.length > LONGEST ? undefined : meantBy(segments)
   return new SvcError('resource.not_found', `There is no such operation.${meant === undefined ? '' : ` Did you mean ${meant}?`}`)
 }
 

@@ -5,6 +5,7 @@ import { SvcError, toApiError } from '../../protocol/errors.js'
 import type { ErrorCode } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { hasBody } from '../request/headers.js'
+import { lingerAfterAnswer } from './lingering.js'
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
 
@@ -51,7 +52,10 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: u
   }
   if (known.status === 401) reply.header('www-authenticate', 'Bearer')
   if (known.status === 429) reply.header('retry-after', retryAfter(known))
-  if (leavesBodyBehind(request)) reply.header('connection', 'close')
+  if (leavesBodyBehind(request)) {
+    reply.header('connection', 'close')
+    lingerAfterAnswer(request.raw.socket)
+  }
   reply.code(known.status).type(JSON_TYPE).send(errorText(known, request.id))
 }
 

@@ -18,6 +18,8 @@ export type CompactionReason = 'auto' | 'overflow' | 'manual'
 export interface CompactionInput {
   readonly runId: string
   readonly reason: CompactionReason
+  /** Of the request that it is for; absent = for none. */
+  readonly tokens?: number
   /** It was aborted before it began. */
   readonly aborted?: boolean
   /** When a summary that failed is asked for again. */
@@ -34,6 +36,7 @@ export interface CompactionOutput {
 interface CompactionContext {
   readonly runId: string
   readonly reason: CompactionReason
+  readonly tokens: number | undefined
   readonly policy: StepRetry
   /** Failed attempts. */
   readonly attempt: number
@@ -60,7 +63,7 @@ export const compactionMachine = setup({
   },
   actors: {
     /** Chooses what is summarised and stores the open messages; false = there is nothing to compact, and nothing is open. */
-    open: requiredPromise<boolean, { runId: string; reason: CompactionReason }>('open'),
+    open: requiredPromise<boolean, { runId: string; reason: CompactionReason; tokens: number | undefined }>('open'),
     /** Streams the summary; reports `summary.heard`, then `summary.finished` or `summary.failed`. */
     summarise: requiredCallback<{ runId: string; attempt: number }>('summarise'),
     /** Stores what was written as the summary; false = it is too little to be one, and nothing was stored. */
@@ -88,6 +91,7 @@ export const compactionMachine = setup({
   context: ({ input }) => ({
     runId: input.runId,
     reason: input.reason,
+    tokens: input.tokens,
     policy: input.policy ?? LIMITS.run.retry,
     attempt: 0,
     failure: undefined,
@@ -101,7 +105,7 @@ export const compactionMachine = setup({
       invoke: {
         id: 'open',
         src: 'open',
-        input: ({ context: { runId, reason } }) => ({ runId, reason }),
+        input: ({ context: { runId, reason, tokens } }) => ({ runId, reason, tokens }),
         onDone: [
           {
             guard: { type: 'isTrue', params: ({ event }) => !event.output },

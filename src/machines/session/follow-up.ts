@@ -5,8 +5,8 @@ export interface StepFacts {
   /** Finish reason of the provider. */
   readonly finish: string
   readonly toolCalls: number
-  /** Steering prompts that joined after this step. */
-  readonly steered: number
+  /** Steering prompts joined after this step. */
+  readonly hasSteered: boolean
   /** Number of this step in the run, from 1. */
   readonly step: number
   /** Step limit of the agent; undefined = none. */
@@ -23,7 +23,7 @@ export function wasCut(finish: string): boolean {
 
 /** True when another step follows in the same run; a model that only ever announces more is followed a bounded number of times. */
 export function hasFollowUp(facts: StepFacts): boolean {
-  if (facts.steered > 0) return true
+  if (facts.hasSteered) return true
   if (facts.limit !== undefined && facts.step >= facts.limit) return false
   if (facts.toolCalls > 0) return true
   return facts.continued < LIMITS.run.continuations && (facts.finish === 'tool-calls' || wasCut(facts.finish))

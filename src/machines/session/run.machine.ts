@@ -16,6 +16,7 @@ import { LIMITS } from '../../protocol/limits.js'
 import { type CompactionOutput, type CompactionReason, compactionMachine } from './compaction.machine.js'
 import { requiredCallback, requiredPromise } from '../required.js'
 import { mayRetry, retryDelay, type StepFailure, type StepRetry } from './retry.js'
+import { type Due, isDue, type Prepared, type StepEnd, type StepPlan } from './step-plan.js'
 import { type ToolCallOutput, toolCallMachine } from './tool-call.machine.js'
 
 export interface RunInput {
@@ -30,16 +31,6 @@ export interface RunOutput {
   readonly end: 'finished' | 'failed' | 'aborted' | 'unrecorded'
   /** What is to be recorded of an end that is not yet; absent = it was aborted. */
   readonly failure?: StepFailure
-}
-
-/** How a step ended, for what comes after it. */
-export interface StepEnd {
-  /** Another step follows; otherwise the run is recorded as finished. */
-  readonly follows: boolean
-  /** Its answer was cut, and nobody said anything since. */
-  readonly wasCut: boolean
-  /** It followed up neither a tool call nor a steering prompt. */
-  readonly isContinuation: boolean
 }
 
 interface RunContext {
@@ -57,6 +48,10 @@ interface RunContext {
   readonly wasCut: boolean
   /** Steps in a row that were followed up without a tool call or a steering prompt. */
   readonly continued: number
+  /** The latest steering prompt that joined. */
+  readonly answers: string | undefined
+  /** Tokens of the latest request, or of the one that is to be made. */
+  readonly tokens: number
   readonly failure: StepFailure | undefined
   /** Requests of this step that were too large. */
   readonly overflows: number
@@ -93,29 +88,29 @@ function faultOf(error: unknown): StepFailure {
 export const runMachine = setup({
   types: { input: {} as RunInput, output: {} as RunOutput, context: {} as RunContext, events: {} as RunEvent },
   actors: {
-    /** Builds what the model is sent and opens the assistant message; true = nothing is open, because the conversation is to be compacted first. */
-    prepare: requiredPromise<boolean, { runId: string; step: number; wasCut: boolean; mayCompact: boolean }>('prepare'),
+    /** Builds what the model is sent and opens the assistant message. */
+    prepare: requiredPromise<Prepared, StepPlan & { runId: string }>('prepare'),
     /** Streams one step; reports `tool.called`, then `generation.finished` or `generation.failed`. */
     generate: requiredCallback<{ runId: string; attempt: number }>('generate'),
     toolCall: toolCallMachine,
     compaction: compactionMachine,
     /**
-     * Closes the step unless it is closed. `due`: the conversation is to be compacted before anything else. Otherwise drains steering
-     * prompts, and records the run as finished when no step follows.
+     * Closes the step unless it is closed. Unless the conversation is due to be compacted, drains steering prompts, and records the run
+     * as finished when no step follows.
      */
-    closeStep: requiredPromise<StepEnd | 'due', { runId: string; step: number; continued: number; mayCompact: boolean }>('closeStep'),
+    closeStep: requiredPromise<StepEnd | Due, { runId: string; step: number; continued: number; mayCompact: boolean }>('closeStep'),
     /** Tells that the model has ended its answer, while its calls go on. */
     endStreaming: requiredPromise<void, { runId: string }>('endStreaming'),
     /** Publishes the `retry` status. */
     announceRetry: requiredPromise<void, { runId: string; attempt: number; delay: number; message: string }>('announceRetry'),
     /** Records the step and the run as failed, or as aborted when there is no failure; every open part ends. */
-    recordEnd: requiredPromise<void, { runId: string; failure: StepFailure | undefined }>('recordEnd'),
+    recordEnd: requiredPromise<void, { runId: string; answers: string | undefined; failure: StepFailure | undefined }>('recordEnd'),
   },
   guards: {
     wasAborted: ({ context }) => context.end === 'aborted',
     mayRetry: ({ context }, failure: StepFailure) => mayRetry(context.policy, failure, context.attempt, context.callsStarted),
     isDue: (_, isDue: boolean) => isDue,
-    followUp: (_, end: StepEnd | 'due') => end !== 'due' && end.follows,
+    followUp: (_, end: StepEnd | Due) => !isDue(end) && end.follows,
     mayRecover: ({ context }, failure: StepFailure) => failure.code === OVERFLOW && context.overflows === 0 && context.callsStarted === 0,
     /** It was aborted, its end is not recorded, or what was too large is as large as it was. */
     mayNotGoOn: ({ context }, { end }: CompactionOutput) =>
@@ -134,9 +129,12 @@ export const runMachine = setup({
       compaction: undefined,
       failure: undefined,
     })),
-    noteStep: assign(({ context }, end: StepEnd | 'due') =>
-      end === 'due' ? {} : { wasCut: end.wasCut, continued: end.isContinuation ? context.continued + 1 : 0 },
+    noteStep: assign(({ context }, end: StepEnd | Due) =>
+      isDue(end)
+        ? {}
+        : { wasCut: end.wasCut, continued: end.isContinuation ? context.continued + 1 : 0, answers: end.answers ?? context.answers },
     ),
+    noteTokens: assign(({ context }, step: StepEnd | Due) => (isDue(step) ? { tokens: step.tokens } : { tokens: context.tokens })),
     noteFailure: assign({ failure: (_, failure: StepFailure) => failure }),
     clearCompaction: assign({ compaction: undefined, failure: undefined }),
     noteCompaction: assign({ compaction: (_, compaction: RunContext['compaction']) => compaction }),
@@ -196,6 +194,8 @@ export const runMachine = setup({
     callsStarted: 0,
     wasCut: false,
     continued: 0,
+    answers: undefined,
+    tokens: 0,
     failure: undefined,
     overflows: 0,
     compaction: undefined,
@@ -229,14 +229,23 @@ export const runMachine = setup({
           invoke: {
             id: 'prepare',
             src: 'prepare',
-            input: ({ context }) => ({ runId: context.runId, step: context.step, wasCut: context.wasCut, mayCompact: mayCompact(context) }),
+            input: ({ context }) => ({
+              runId: context.runId,
+              step: context.step,
+              answers: context.answers,
+              wasCut: context.wasCut,
+              mayCompact: mayCompact(context),
+            }),
             onDone: [
               {
-                guard: { type: 'isDue', params: ({ event }) => event.output },
+                guard: { type: 'isDue', params: ({ event }) => event.output.isDue },
                 target: '#run.compacting',
-                actions: { type: 'noteCompaction', params: { reason: 'auto', next: 'preparing' } },
+                actions: [
+                  { type: 'noteTokens', params: ({ event }) => event.output },
+                  { type: 'noteCompaction', params: { reason: 'auto', next: 'preparing' } },
+                ],
               },
-              { target: 'generating', actions: 'clearCompaction' },
+              { target: 'generating', actions: [{ type: 'noteTokens', params: ({ event }) => event.output }, 'clearCompaction'] },
             ],
             onError: { target: '#run.ending', actions: { type: 'noteFault', params: ({ event }) => ({ error: event.error }) } },
           },
@@ -307,7 +316,12 @@ export const runMachine = setup({
       invoke: {
         id: 'compaction',
         src: 'compaction',
-        input: ({ context }) => ({ runId: context.runId, reason: context.compaction?.reason ?? 'auto', policy: context.policy }),
+        input: ({ context }) => ({
+          runId: context.runId,
+          reason: context.compaction?.reason ?? 'auto',
+          tokens: context.tokens,
+          policy: context.policy,
+        }),
         onDone: [
           { guard: { type: 'mayNotGoOn', params: ({ event }) => event.output }, target: 'ending' },
           {
@@ -333,13 +347,16 @@ export const runMachine = setup({
         }),
         onDone: [
           {
-            guard: { type: 'isDue', params: ({ context, event }) => context.end === 'aborted' && event.output === 'due' },
+            guard: { type: 'isDue', params: ({ context, event }) => context.end === 'aborted' && isDue(event.output) },
             target: 'ending',
           },
           {
-            guard: { type: 'isDue', params: ({ event }) => event.output === 'due' },
+            guard: { type: 'isDue', params: ({ event }) => isDue(event.output) },
             target: 'compacting',
-            actions: { type: 'noteCompaction', params: { reason: 'auto', next: 'closing' } },
+            actions: [
+              { type: 'noteTokens', params: ({ event }) => event.output },
+              { type: 'noteCompaction', params: { reason: 'auto', next: 'closing' } },
+            ],
           },
           {
             guard: { type: 'followUp', params: ({ event }) => event.output },
@@ -367,6 +384,7 @@ export const runMachine = setup({
             src: 'recordEnd',
             input: ({ context }) => ({
               runId: context.runId,
+              answers: context.answers,
               failure: context.end === 'aborted' ? undefined : (context.failure ?? FAULT),
             }),
             onDone: [{ guard: 'wasAborted', target: '#run.aborted' }, { target: '#run.failed' }],

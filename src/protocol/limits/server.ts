@@ -21,6 +21,9 @@ export const serverLimits = {
     /** Values in one JSON text, on all levels together. */
     jsonValues: 16_384,
     refusedBody: 64 * KiB,
+    /** What is still read, and thrown away, of a body that was refused; silence after which no more of it is waited for. */
+    lingerBytes: 32 * MiB,
+    lingerSilence: 2 * SECOND,
     largeAnswer: 64 * KiB,
     sockets: 2048,
     /** Further ones when all are in use, for what anybody may ask and for who shows a credential. */

@@ -212,6 +212,22 @@ describe('a mistaken request', () => {
     }
     expect(await everything()).toEqual(before)
   })
+
+  test('a refusal reaches who is still sending, and nothing that follows on its connection is done', async () => {
+    const body = 'x'.repeat(17 * 1024 * 1024)
+    const url = `${server.url}/v2/sessions/${sessionId}/prompt`
+    for (let index = 0; index < 20; index++) {
+      const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+      expect(await answer.json()).toMatchObject({ code: 'request.body_too_large' })
+    }
+    const before = await everything()
+    const { host } = new URL(server.url)
+    const refused = `POST /v2/sessions HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+    const next = `POST /v2/sessions HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`
+    const answers = await exchange(server, `${refused}${next}`)
+    expect(answers.match(/^HTTP\/1\.1 \d+/gm)).toEqual(['HTTP/1.1 400'])
+    expect(await everything()).toEqual(before)
+  })
 })
 
 describe('a malformed configuration file', () => {

@@ -61,6 +61,7 @@ export async function patchText(text: string, patch: JsonRecord): Promise<string
   await nextTurn()
   const groups = Object.keys(withoutNulls(patch)).some(isEditorGroup)
   let result = groups ? wrapFlat(text) : text
+  await nextTurn()
   const edits = collectEdits(rawOf(result), patch, groups)
   if (edits.length * (result.length + 1) > MAX_WORK) {
     throw new SvcError('request.unprocessable', 'The patch changes too many values of a large file at once; split it.', {
@@ -72,7 +73,9 @@ export async function patchText(text: string, patch: JsonRecord): Promise<string
     result = value === undefined ? removeProperty(result, path) : setProperty(result, path, value)
     await nextTurn()
   }
+  await nextTurn()
   const after = readLayer(result)
+  await nextTurn()
   if (after.ok && isDeepStrictEqual(after.document, mergePatch(before.document, patch))) return result
   throw new SvcError('request.unprocessable', 'The layout of the configuration file cannot take this patch; edit the file instead.', {})
 }

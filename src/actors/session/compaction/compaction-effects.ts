@@ -28,16 +28,18 @@ export interface Sight {
   readonly project: Project
 }
 
-/** What a compaction reads of the run it happens in, and leaves there. */
+/** What a compaction reads of the run it happens in. */
 export interface CompactingRun {
   readonly session: Session
   readonly rootId: string
-  readonly world: Sight | undefined
-  /** Tokens of the latest request, or of the one that is to be made. */
-  readonly size: number
-  readonly step: { readonly segmentId: string } | undefined
-  /** The latest; it may have ended. */
-  compaction: OpenCompaction | undefined
+  readonly place: { readonly world: Sight | undefined; readonly step: { readonly segmentId: string } | undefined }
+}
+
+/** What a compaction is opened for. */
+export interface Cause {
+  readonly reason: CompactionReason
+  /** Tokens of the latest request of its run, or of the one that is to be made; undefined = somebody asked for it. */
+  readonly tokens: number | undefined
 }
 
 /** One compaction from its request to its end. */
@@ -51,18 +53,18 @@ export interface CompactionScope {
 }
 
 /** False = there is nothing to compact; a compaction somebody asked for has then ended well. */
-export async function openCompaction(core: Rows & Work & Sources, scope: CompactionScope, reason: CompactionReason): Promise<boolean> {
+export async function openCompaction(core: Rows & Work & Sources, scope: CompactionScope, { reason, tokens }: Cause): Promise<boolean> {
   const { sessionId, rootId, runId } = scope.slot
   const session = sessionOrThrow(core, sessionId)
   const { directory } = session
   const { target, policy, project } = await scope.sight()
   if (reason !== 'manual' && !policy.auto) return false
   const writer = await writerOf(core, session, target)
-  const refused = reason === 'overflow' ? scope.run?.size : undefined
+  const refused = reason === 'overflow' ? tokens : undefined
   const transcript = core.transcripts.of(sessionId)
   const plan = planCompaction(core.sizes, { transcript, reason, policy, ref: target.model.ref, refused })
-  if (plan === undefined) return nothing(core, scope, policy.trigger)
-  const request = requestOf(core, { sessionId, directory, plan, refused }, writer)
+  if (plan === undefined) return nothing(core, scope, { tokens, trigger: policy.trigger })
+  const request = await requestOf(core, { sessionId, directory, plan, refused }, writer)
   const segmentId = core.effects.ids.next('evt')
   core.journal.commit('process', (tx) => {
     markCompacting(core, tx, sessionOrThrow(core, sessionId), core.effects.clock.now())
@@ -76,29 +78,30 @@ export async function openCompaction(core: Rows & Work & Sources, scope: Compact
       model: writer.model,
       path,
     })
-    if (scope.run?.step !== undefined) core.executions.endSegment(tx, rootId, { segmentId: scope.run.step.segmentId })
+    const step = scope.run?.place.step
+    if (step !== undefined) core.executions.endSegment(tx, rootId, { segmentId: step.segmentId })
     core.executions.startSegment(tx, rootId, segmentId)
-    const expected = scope.run === undefined ? undefined : { rest: scope.run.size - plan.gain, trigger: policy.trigger }
+    const expected = tokens === undefined ? undefined : { rest: tokens - plan.gain, trigger: policy.trigger }
     const { longest } = plan
     const open = { sessionId, rootId, reason, segmentId, recorder, model: writer.model, request, longest, expected, usage: undefined }
-    tx.after(() => {
-      scope.open = open
-      if (scope.run !== undefined) scope.run.compaction = open
-    })
+    tx.after(() => (scope.open = open))
   })
   core.effects.log.info('a conversation is being compacted', { sessionId, runId, reason, messages: plan.summarised.length })
   return true
 }
 
-function nothing(core: Rows & Work, { slot, run }: CompactionScope, trigger: number): false {
+function nothing(
+  core: Rows & Work,
+  { slot, run }: CompactionScope,
+  sizes: { readonly tokens: number | undefined; readonly trigger: number },
+): false {
   if (run === undefined) core.journal.commit('process', (tx) => endRun(core, tx, slot, 'completed'))
   else {
     const { sessionId, runId } = slot
     core.effects.log.warn('a conversation is too large, and there is too little in it to compact', {
       sessionId,
       runId,
-      tokens: run.size,
-      trigger,
+      ...sizes,
     })
   }
   return false
@@ -142,11 +145,11 @@ interface Subject {
   readonly refused: number | undefined
 }
 
-function requestOf(core: Rows, { sessionId, directory, plan, refused }: Subject, { model, agent }: Writer): GenerateRequest {
+async function requestOf(core: Rows, { sessionId, directory, plan, refused }: Subject, { model, agent }: Writer): Promise<GenerateRequest> {
   const { limit } = model.model
   const overrides = compactionOverrides(core.effects.env)
   const { usable } = policyOf(limit, {}, overrides)
-  const text = summarisedText(plan, Math.min(usable, refused === undefined ? usable : Math.floor(refused / 2)))
+  const text = await summarisedText(plan, Math.min(usable, refused === undefined ? usable : Math.floor(refused / 2)))
   return {
     sessionId,
     directory,

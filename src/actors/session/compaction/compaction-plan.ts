@@ -1,4 +1,5 @@
 /** What of a conversation is summarised, and what stays (sessions-events §6.4). */
+import { nextTurn } from '../../../kernel/pause.js'
 import type { CompactionReason } from '../../../machines/session/compaction.machine.js'
 import { tailStart } from '../../../machines/session/compaction/tail.js'
 import { cutToTokens, estimateTokens } from '../../../machines/session/compaction/tokens.js'
@@ -64,6 +65,8 @@ export function planCompaction(sizes: Sizes, { transcript, reason, policy, ref, 
   }
 }
 
+/** Characters that are measured before others have their turn. */
+const IN_A_TURN = 512 * 1024
 /** A message is cut to this at the least before the oldest are left out altogether. */
 const LEAST = 256
 
@@ -71,12 +74,18 @@ const LEAST = 256
  * What is summarised as one text that fits. Where all of it does not, the longest messages are cut in their middle, so that every one
  * still says something; then the oldest give way.
  */
-export function summarisedText({ summarised, previous }: CompactionPlan, usable: number): string {
+export async function summarisedText({ summarised, previous }: CompactionPlan, usable: number): Promise<string> {
   const room = Math.max(0, Math.floor(usable * FILL) - estimateTokens(previous ?? ''))
-  const texts = summarised.flatMap((message) => {
+  const texts: { readonly text: string; readonly size: number }[] = []
+  let measured = 0
+  for (const message of summarised) {
     const text = toText(message)
-    return text === '' ? [] : [{ text, size: estimateTokens(text) }]
-  })
+    if (text !== '') texts.push({ text, size: estimateTokens(text) })
+    measured += text.length
+    if (measured < IN_A_TURN) continue
+    measured = 0
+    await nextTurn()
+  }
   const fits = (cap: number) => texts.reduce((total, { size }) => total + Math.min(size, cap), 0) <= room
   let cap = Math.max(room, LEAST)
   while (cap > LEAST && !fits(cap)) cap = Math.max(LEAST, Math.floor(cap / 2))

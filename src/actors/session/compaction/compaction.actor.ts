@@ -11,7 +11,7 @@ export function compactionLogic(core: Rows & Work & Sources, scopeOf: (runId: st
   return compactionMachine.provide({
     delays: { stall: compactionOverrides(core.effects.env).stall },
     actors: {
-      open: fromPromise(async ({ input }) => openCompaction(core, scopeOf(input.runId), input.reason)),
+      open: fromPromise(async ({ input }) => openCompaction(core, scopeOf(input.runId), input)),
       summarise: fromCallback<{ type: string }, { runId: string; attempt: number }>(({ input, sendBack }) => {
         const { open } = scopeOf(input.runId)
         if (open === undefined) throw new Error('no compaction is open')

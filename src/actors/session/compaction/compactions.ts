@@ -9,6 +9,7 @@ import { resolveTarget } from '../admission/append.js'
 import { rootOf, sessionOrThrow, type Rows, type Work, type Sources } from '../state/core.js'
 import { type CompactingRun, type CompactionScope, recordCompactionEnd, type Sight } from './compaction-effects.js'
 import { compactionPolicy } from './compaction-policy.js'
+import type { OpenCompaction } from './open-compaction.js'
 
 export interface Compactions {
   /** Begins one; answers the id of its run. Throws `resource.conflict` while the session is at work. */
@@ -16,6 +17,8 @@ export interface Compactions {
   /** The one a session has to begin with. */
   waiting(sessionId: string): string | undefined
   scopeOf(runId: string): CompactionScope
+  /** The latest that was opened in a run; it may have ended. */
+  latest(run: CompactingRun): OpenCompaction | undefined
   /** Records the end of one that somebody asked for, which is not recorded yet; as aborted when there is no failure. */
   recordEnd(runId: string, failure: Failure | undefined): void
   forget(sessionId: string): void
@@ -29,7 +32,7 @@ export function compactionEnd(core: Pick<Rows, 'store'>, sessionId: string, runI
   throw new SvcError('provider.failed', error ?? 'The compaction did not come to its end.', { sessionId })
 }
 
-function sightOf({ world }: CompactingRun): Sight {
+function sightOf({ place: { world } }: CompactingRun): Sight {
   if (world === undefined) throw new Error('no step was prepared')
   return world
 }
@@ -102,6 +105,7 @@ export function createCompactions(core: Rows & Work & Sources, runs: ReadonlyMap
       return scope === undefined || core.statuses.run(sessionId)?.runId !== scope.slot.runId ? undefined : scope.slot.runId
     },
     scopeOf,
+    latest: (run) => within.get(run)?.open,
     recordEnd(runId, failure) {
       const scope = askedAs(runId)
       if (scope !== undefined && core.statuses.run(scope.slot.sessionId)?.runId === runId) recordCompactionEnd(core, scope, failure)

@@ -92,7 +92,7 @@ function rest(core: Rows & Work, sessionId: string): Found {
 function claim(core: Rows & Work, row: QueueRow, target: RunTarget, ceilings: RunScope['ceilings']): RunScope | undefined {
   const { sessionId } = row
   const { store, journal, effects, statuses, executions } = core
-  return journal.commit('process', (tx) => {
+  const claimed = journal.commit('process', (tx) => {
     dequeue(core, tx, row)
     if (isSilent(row.request)) {
       appendPrompt(core, tx, sessionId, row.request, target)
@@ -115,15 +115,8 @@ function claim(core: Rows & Work, row: QueueRow, target: RunTarget, ceilings: Ru
       startedAt,
       prompt: row.request,
       answering: { target, isPlanning: session.mode !== undefined },
-      isSynced: false,
       ceilings,
-      messageId: row.request.messageId,
-      calls: new Map(),
-      recent: [],
-      step: undefined,
-      world: undefined,
-      size: 0,
-      compaction: undefined,
     }
   })
+  return claimed && { ...claimed, claimed: journal.mark(), calls: new Map(), recent: [], place: { step: undefined, world: undefined } }
 }

@@ -2,13 +2,13 @@
 import type { CompactionPolicy } from '../../../machines/session/compaction/window.js'
 import { hasFollowUp, wasCut } from '../../../machines/session/follow-up.js'
 import type { StepFailure } from '../../../machines/session/retry.js'
-import type { StepEnd } from '../../../machines/session/run.machine.js'
+import type { Due, StepEnd } from '../../../machines/session/step-plan.js'
 import { ZERO_USAGE } from '../../../protocol/message/token-usage.js'
 import { stepCost } from '../../provider/catalog/cost.js'
 import type { Change } from '../../events/journal.js'
 import { appendMessage, type RunTarget } from '../admission/append.js'
 import type { Rows, Work } from '../state/core.js'
-import { failCompaction } from '../compaction/open-compaction.js'
+import { failCompaction, type OpenCompaction } from '../compaction/open-compaction.js'
 import { pruneOutputs } from '../compaction/pruning.js'
 import { usedTokens } from '../state/sizes.js'
 import { busyStatus, dequeue } from '../admission/queue.js'
@@ -28,29 +28,34 @@ export function closeStep(
   core: Rows & Work,
   run: RunScope,
   { number, continued, mayCompact }: { number: number; continued: number; mayCompact: boolean },
-): StepEnd | 'due' {
+): StepEnd | Due {
   return core.journal.commit('process', (tx) => {
-    const { step } = run
+    const { step } = run.place
     if (step === undefined) throw new Error('no step is under way')
     const tokens = step.usage ?? ZERO_USAGE
     if (step.usage !== undefined && step.request !== undefined) core.sizes.learn(step.request, step.usage)
     step.recorder.close(tx, { finish: step.finish, tokens, cost: stepCost(step.world.target.model.model, tokens) })
     const policy = step.request === undefined ? undefined : step.world.policy
     if (mayCompact && isDue(policy, usedTokens(tokens))) {
-      tx.after(() => (run.size = usedTokens(tokens)))
       core.executions.endSegment(tx, run.rootId, segmentOf(step))
-      return 'due'
+      return { tokens: usedTokens(tokens) }
     }
     pruneOutputs(core, tx, { session: run.session, policy })
     const steered = drainSteering(core, tx, run, step.world.target)
     const limit = step.world.target.agent.record.steps
     const toolCalls = step.recorder.calls - step.recorder.executed
     const asked = stepsAsked(run, number)
-    const isAnswered = steered > 0 || asked > 0 || !run.prompt.noReply
-    const follows = isAnswered && hasFollowUp({ finish: step.finish, toolCalls, steered, step: asked, limit, continued })
+    const hasSteered = steered !== undefined
+    const isAnswered = hasSteered || asked > 0 || !run.prompt.noReply
+    const follows = isAnswered && hasFollowUp({ finish: step.finish, toolCalls, hasSteered, step: asked, limit, continued })
     if (follows) core.executions.endSegment(tx, run.rootId, segmentOf(step))
     else endRun(core, tx, slotOf(run), 'completed')
-    return { follows, wasCut: wasCut(step.finish) && steered === 0, isContinuation: toolCalls === 0 && steered === 0 }
+    return {
+      follows,
+      wasCut: wasCut(step.finish) && !hasSteered,
+      isContinuation: toolCalls === 0 && !hasSteered,
+      ...(hasSteered && { answers: steered }),
+    }
   })
 }
 
@@ -58,11 +63,14 @@ function isDue(policy: CompactionPolicy | undefined, tokens: number): boolean {
   return policy !== undefined && policy.auto && tokens >= policy.trigger
 }
 
-/** Steering prompts join the run as user messages; its agent, model and tools stay (sessions-events §4.6). */
-function drainSteering(core: Rows & Work, tx: Change, run: RunScope, target: RunTarget): number {
+/**
+ * Steering prompts join the run as user messages; its agent, model and tools stay (sessions-events §4.6). Answers the last of them that
+ * wants an answer.
+ */
+function drainSteering(core: Rows & Work, tx: Change, run: RunScope, target: RunTarget): string | undefined {
   const { store, effects } = core
   const sessionId = run.session.id
-  let drained = 0
+  let last: string | undefined
   for (
     let row = store.queue.first(sessionId, ['steer', 'continue']);
     row !== undefined;
@@ -70,46 +78,56 @@ function drainSteering(core: Rows & Work, tx: Change, run: RunScope, target: Run
   ) {
     dequeue(core, tx, row)
     appendMessage(core, tx, sessionId, row.request, target, effects.clock.now())
-    if (!row.request.noReply) {
-      drained++
-      const { messageId } = row.request
-      tx.after(() => (run.messageId = messageId))
-    }
+    if (!row.request.noReply) last = row.request.messageId
   }
-  if (drained > 0) {
+  if (last !== undefined) {
     const { status, queued } = busyStatus(core, sessionId)
     core.statuses.set(tx, run.session, status, queued, run)
   }
-  return drained
+  return last
 }
 
-/** Records a step and run that failed; the queue goes on with the next prompt. */
-export function recordFailure(core: Rows & Work, run: RunScope, failure: StepFailure): void {
+/** A run that ends before its time. */
+export interface Ending {
+  readonly run: RunScope
+  /** Its latest; it may have ended. */
+  readonly compaction: OpenCompaction | undefined
+  /** The message that its latest step answers or would have answered, where that is not its prompt. */
+  readonly answers: string | undefined
+}
+
+/** Records a step and run as failed, or as aborted without a failure; the queue goes on with the next prompt. */
+export function recordEnd(core: Rows & Work, ending: Ending, failure: StepFailure | undefined): void {
+  if (failure === undefined) recordAbort(core, ending)
+  else recordFailure(core, ending, failure)
+}
+
+function recordFailure(core: Rows & Work, { run, compaction, answers }: Ending, failure: StepFailure): void {
   core.journal.commit('process', (tx) => {
     core.interactions.withdraw(tx, run.session.id)
-    if (run.compaction !== undefined) failCompaction(core, tx, run.compaction, { message: failure.message })
-    run.step?.recorder.close(tx, { finish: 'error', tokens: ZERO_USAGE, cost: 0, error: { message: failure.message } })
+    if (compaction !== undefined) failCompaction(core, tx, compaction, { message: failure.message })
+    run.place.step?.recorder.close(tx, { finish: 'error', tokens: ZERO_USAGE, cost: 0, error: { message: failure.message } })
     const error = {
       code: 'prompt.failed',
       message: failure.message,
       retryable: false,
-      details: { cause: failure.code, messageId: run.messageId },
+      details: { cause: failure.code, messageId: answers ?? run.prompt.messageId },
     }
     tx.emit('session.error', { sessionID: run.session.id, error })
     endRun(core, tx, slotOf(run), 'error', failure.message)
   })
 }
 
-export function recordAbort(core: Rows & Work, run: RunScope): void {
+function recordAbort(core: Rows & Work, { run, compaction }: Pick<Ending, 'run' | 'compaction'>): void {
   core.journal.commit('process', (tx) => {
     core.interactions.withdraw(tx, run.session.id)
-    if (run.compaction !== undefined) failCompaction(core, tx, run.compaction, { message: ABORTED, interrupted: true })
-    run.step?.recorder.close(tx, { finish: 'error', tokens: ZERO_USAGE, cost: 0, error: { message: ABORTED, interrupted: true } })
+    if (compaction !== undefined) failCompaction(core, tx, compaction, { message: ABORTED, interrupted: true })
+    run.place.step?.recorder.close(tx, { finish: 'error', tokens: ZERO_USAGE, cost: 0, error: { message: ABORTED, interrupted: true } })
     endRun(core, tx, slotOf(run), 'interrupted', ABORTED)
   })
 }
 
-function slotOf({ session, rootId, runId, step }: RunScope): RunSlot {
+function slotOf({ session, rootId, runId, place: { step } }: RunScope): RunSlot {
   return { sessionId: session.id, rootId, runId, segment: step && segmentOf(step) }
 }
 
@@ -118,7 +136,7 @@ function segmentOf({ segmentId, recorder }: StepScope): Segment {
 }
 
 /** The time of the model is over, while calls of its step go on. */
-export function endStreaming(core: Rows & Work, { rootId, step }: RunScope): void {
+export function endStreaming(core: Rows & Work, { rootId, place: { step } }: RunScope): void {
   if (step !== undefined) core.journal.commit('process', (tx) => core.executions.endSegment(tx, rootId, segmentOf(step)))
 }
 
@@ -127,7 +145,8 @@ export function announceRetry(core: Rows & Work, run: RunScope, attempt: number,
   core.journal.commit('process', (tx) => {
     const next = core.effects.clock.now() + delay
     core.statuses.set(tx, run.session, { type: 'retry', attempt, message, next }, busyStatus(core, run.session.id).queued, run)
-    if (run.step !== undefined) core.executions.endSegment(tx, run.rootId, segmentOf(run.step))
+    const { step } = run.place
+    if (step !== undefined) core.executions.endSegment(tx, run.rootId, segmentOf(step))
   })
 }
 
@@ -136,6 +155,7 @@ export function announceAttempt(core: Rows & Work, run: RunScope): void {
   core.journal.commit('process', (tx) => {
     const { status, queued } = busyStatus(core, run.session.id)
     core.statuses.set(tx, run.session, status, queued, run)
-    if (run.step !== undefined) core.executions.startSegment(tx, run.rootId, run.step.segmentId)
+    const { step } = run.place
+    if (step !== undefined) core.executions.startSegment(tx, run.rootId, step.segmentId)
   })
 }

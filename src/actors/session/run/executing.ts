@@ -43,8 +43,7 @@ export async function executeCall(
 async function settleBefore(core: Rows & Sources, run: RunScope, call: OpenCall): Promise<void> {
   const isNoted = call.attempt.tool.contribution.notesChanges === true
   if (isNoted) call.step.callChanging(call.callId)
-  if (!run.isSynced || isNoted) await core.journal.synced()
-  run.isSynced = true
+  await core.journal.synced(isNoted ? undefined : run.claimed)
   await core.pluginsHeard()
 }
 

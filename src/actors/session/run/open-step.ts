@@ -17,22 +17,24 @@ interface Opening {
   readonly request: GenerateRequest | undefined
   readonly offered: ReadonlyMap<string, RegisteredTool>
   readonly hookFailures: HookFailure[]
+  /** The user message it answers, where that is not the prompt of the run: a steering prompt that joined. */
+  readonly answers: string | undefined
   /** The agent that the calls of the step delegate to (sessions-events §3.3). */
   readonly delegate?: string | undefined
 }
 
 /** An open message of an attempt that is made anew is taken back. Nothing is opened once `signal` has aborted. */
-export function openStep(core: Rows & Work, run: RunScope, opening: Opening, signal: AbortSignal): StepScope {
+export function openStep(core: Rows & Work, run: RunScope, opening: Opening, signal: AbortSignal): void {
   const { session } = run
   const { target, project } = opening.world
-  const { hookFailures, delegate, ...opened } = opening
+  const { hookFailures, delegate, answers, ...opened } = opening
   signal.throwIfAborted()
   const info: AssistantInfo = {
     role: 'assistant',
     id: core.effects.ids.next('msg'),
     sessionId: session.id,
     time: { created: core.effects.clock.now() },
-    parentId: run.messageId,
+    parentId: answers ?? run.prompt.messageId,
     mode: delegate ?? target.agent.record.mode,
     agent: delegate ?? target.agent.record.name,
     path: { cwd: session.directory, root: project.worktree ?? session.directory },
@@ -44,13 +46,12 @@ export function openStep(core: Rows & Work, run: RunScope, opening: Opening, sig
   }
   const segmentId = core.effects.ids.next('evt')
   const recorder = core.journal.commit('process', (tx) => {
-    if (run.step !== undefined) run.step.recorder.discard(tx)
+    run.place.step?.recorder.discard(tx)
     const recording = beginStep(core, tx, info)
     core.executions.startSegment(tx, run.rootId, segmentId)
     return recording
   })
   const step: StepScope = { ...opened, recorder, segmentId, finish: 'error', usage: undefined }
-  run.step = step
+  run.place.step = step
   run.calls.clear()
-  return step
 }

@@ -3,7 +3,7 @@ import type { PermissionGrant, PermissionLayers } from '../../../machines/permis
 import type { PermissionNeed } from '../../../ports/plugin.js'
 import type { RegisteredTool, RegistryView } from '../../../ports/view.js'
 import type { GenerateRequest } from '../../../ports/provider-adapter.js'
-import type { OpenCompaction } from '../compaction/open-compaction.js'
+import type { CommitMark } from '../../events/syncs.js'
 import type { ClaimedRun } from './claimed-run.js'
 import type { StepRecorder } from './record/recorder.js'
 import type { TokenUsage } from '../../../protocol/message/token-usage.js'
@@ -60,19 +60,19 @@ export interface StepScope {
   usage: TokenUsage | undefined
 }
 
-export interface RunScope extends ClaimedRun {
-  /** Its claim survives a loss of power. */
-  isSynced: boolean
-  /** The user message answered; a steering prompt that joins becomes it. */
-  messageId: string
-  readonly calls: Map<string, OpenCall>
-  /** Fingerprints of the latest calls, for the doom loop. */
-  readonly recent: string[]
+/** Where a run is: what its next step replaces. */
+export interface RunPlace {
+  /** The latest that was opened. */
   step: StepScope | undefined
   /** The latest that was taken: of the step under way, or of the one that is to be opened. */
   world: World | undefined
-  /** Tokens of the latest request, or of the one that is to be made. */
-  size: number
-  /** The latest; it may have ended. */
-  compaction: OpenCompaction | undefined
+}
+
+export interface RunScope extends ClaimedRun {
+  /** Once what it marks survives a loss of power, so does the claim. */
+  readonly claimed: CommitMark
+  readonly calls: Map<string, OpenCall>
+  /** Fingerprints of the latest calls, for the doom loop. */
+  readonly recent: string[]
+  readonly place: RunPlace
 }

@@ -6,7 +6,7 @@ import { stepFailure } from '../../provider/failure.js'
 import { askCall } from './asking.js'
 import { executeCall, refuseCall } from './executing.js'
 import { judgeCall } from './judging.js'
-import { announceAttempt, announceRetry, closeStep, endStreaming, recordAbort, recordFailure } from './closing.js'
+import { announceAttempt, announceRetry, closeStep, endStreaming, recordEnd } from './closing.js'
 import type { Rows, Work, Sources } from '../state/core.js'
 import { compactionLogic } from '../compaction/compaction.actor.js'
 import type { Compactions } from '../compaction/compactions.js'
@@ -62,7 +62,7 @@ export function runLogic(core: Rows & Work & Sources, context: SystemContext, ru
       prepare: fromPromise(async ({ input, signal }) => {
         const run = runOf(input.runId)
         try {
-          return (await prepareStep(core, context, run, input, signal)) === 'due'
+          return await prepareStep(core, context, run, input, signal)
         } catch (error) {
           if (!signal.aborted)
             core.effects.log.error('a step could not be prepared', { sessionId: run.session.id, runId: run.runId, cause: causeOf(error) })
@@ -71,7 +71,7 @@ export function runLogic(core: Rows & Work & Sources, context: SystemContext, ru
       }),
       generate: fromCallback<{ type: string }, { runId: string; attempt: number }>(({ input, sendBack }) => {
         const run = runOf(input.runId)
-        const { step } = run
+        const { step } = run.place
         if (step === undefined) throw new Error('no step is prepared')
         const work = openWork()
         if (input.attempt > 0) announceAttempt(core, run)
@@ -92,9 +92,10 @@ export function runLogic(core: Rows & Work & Sources, context: SystemContext, ru
       closeStep: fromPromise(async ({ input: { runId, step, ...rest } }) => closeStep(core, runOf(runId), { number: step, ...rest })),
       endStreaming: fromPromise(async ({ input: { runId } }) => endStreaming(core, runOf(runId))),
       announceRetry: fromPromise(async ({ input }) => announceRetry(core, runOf(input.runId), input.attempt, input.delay, input.message)),
-      recordEnd: fromPromise(async ({ input: { runId, failure } }) =>
-        failure === undefined ? recordAbort(core, runOf(runId)) : recordFailure(core, runOf(runId), failure),
-      ),
+      recordEnd: fromPromise(async ({ input: { runId, answers, failure } }) => {
+        const run = runOf(runId)
+        recordEnd(core, { run, compaction: compactions.latest(run), answers }, failure)
+      }),
     },
   })
 }

@@ -1,6 +1,7 @@
 /** One step of a run: what is asked of the model, and how its stream becomes parts and calls (sessions-events §4.10–4.14). */
 import { nextTurn } from '../../../kernel/pause.js'
 import { compactionOverrides } from '../../../machines/session/compaction/window.js'
+import type { Prepared, StepPlan } from '../../../machines/session/step-plan.js'
 import type { HookFailure } from '../../../protocol/plugin/hook-failure.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { defineTools } from '../../plugin/calls/tool-definitions.js'
@@ -28,6 +29,8 @@ import type { RunScope, StepScope } from './run-scope.js'
 import type { SystemContext } from './system-context.js'
 import { takeBareWorld, takeWorld, type World } from './world.js'
 
+/** A step that asks no model. */
+const OPEN: Prepared = { tokens: 0, isDue: false }
 /** Failures of hooks that a message tells, and characters of each. */
 const NOTES = 16
 const NOTE_LENGTH = 1000
@@ -42,34 +45,37 @@ export async function prepareStep(
   core: Rows & Work & Sources,
   context: SystemContext,
   run: RunScope,
-  { step: number, wasCut, mayCompact }: { readonly step: number; readonly wasCut: boolean; readonly mayCompact: boolean },
+  { step: number, answers, wasCut, mayCompact }: StepPlan,
   signal: AbortSignal,
-): Promise<StepScope | 'due'> {
+): Promise<Prepared> {
   if (run.answering.target.obstacle !== undefined) {
     const world = await takeBareWorld(core, run)
-    return openStep(core, run, { world, number, isLast: false, request: undefined, offered: new Map(), hookFailures: [] }, signal)
+    openStep(core, run, { world, number, answers, isLast: false, request: undefined, offered: new Map(), hookFailures: [] }, signal)
+    return OPEN
   }
   if (isLongPrompt(run.prompt)) await nextTurn()
-  const world = await takeWorld(core, run, run.world, signal)
-  run.world = world
+  const world = await takeWorld(core, run, run.place.world, signal)
+  run.place.world = world
   const { target, view, policy } = world
   const { steps } = target.agent.record
   const asked = stepsAsked(run, number)
   if (asked === 0) {
     const delegate = delegateOf(givenSteps(run.prompt)[number - 1] ?? [])
-    const opening = { world, number, isLast: false, request: undefined, offered: allowedTools(world), hookFailures: [], delegate }
-    return openStep(core, run, opening, signal)
+    const opening = { world, number, answers, isLast: false, request: undefined, offered: allowedTools(world), hookFailures: [], delegate }
+    openStep(core, run, opening, signal)
+    return OPEN
   }
   const isLast = steps !== undefined && steps > 0 && asked >= steps
   const offered = offeredTools(run, world)
   const defined = await defineTools(view, [...offered.values()], { clock: core.effects.clock, signal })
   const plain = requestOf(core, context, run, { world, tools: defined.definitions, isLast, wasCut })
   await core.sizes.lookAt(plain)
-  run.size = core.sizes.of(target.model.ref, plain)
-  if (mayCompact && policy.auto && run.size >= policy.trigger) return 'due'
+  const tokens = core.sizes.of(target.model.ref, plain)
+  if (mayCompact && policy.auto && tokens >= policy.trigger) return { tokens, isDue: true }
   const { request, failures } = await hookRequest(world, plain, signal)
   const hookFailures = notesOf(core, run, [...defined.failures, ...failures])
-  return openStep(core, run, { world, number, isLast, request, offered, hookFailures }, signal)
+  openStep(core, run, { world, number, answers, isLast, request, offered, hookFailures }, signal)
+  return { tokens, isDue: false }
 }
 
 /** What the message says of hooks that failed, which the log does as well. */

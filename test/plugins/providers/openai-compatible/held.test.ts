@@ -17,6 +17,18 @@ describe('contents of large attachments', () => {
     expect(Buffer.from(held.fill(request)).toString('utf8')).toBe(JSON.stringify(whole))
   })
 
+  it('are held only when they are base64, whatever stands in them, wherever', () => {
+    const end = LARGE.length
+    for (const other of ['"', '\\', '\n', '\u0000', ' ', 'ü', '😀', '\u2028', '=', '-"', '""""'])
+      for (const at of [0, 1, 2, 3, end >> 1, end - 1, end]) {
+        const broken = LARGE.slice(0, at) + other + LARGE.slice(at)
+        const held = createHeld('mark').hold(broken, {})
+        // A mark or two at the end fill up what is base64.
+        if (other !== '=' || at !== end) expect({ other, at, held: held === broken }).toEqual({ other, at, held: true })
+      }
+    for (const ending of ['', 'QQ==', 'QQ', 'QUI=', 'QUI', '_-A-']) expect(createHeld('mark').hold(LARGE + ending, {})).toBe('mark_0_')
+  })
+
   it('leave a request without them as it is', () => {
     expect(createHeld('mark').fill('{"a":"mark_0_"}')).toBe('{"a":"mark_0_"}')
   })

@@ -22,6 +22,9 @@ export const REASONS = {
   'src/server/door.ts setTimeout': 'the time limit of a Node socket, which Node keeps',
   'src/http/answer/unread.ts setTimeout': 'the time limit of a Node socket, which Node keeps',
   'src/http/answer/lingering.ts setTimeout': 'the time limit of a Node socket, which Node keeps',
+  'src/cli/commands/acp/acp.ts AbortSignal.timeout': 'how long a server that may be there is waited for; another one is started then',
+  'src/cli/commands/acp/turns.ts AbortController aborted': 'stops the run of a turn, which is a machine; made and forgotten by its effect',
+  'src/cli/commands/acp/turns.ts in flight turns': LISTED,
   'src/cli/commands/doctor/online-checks.ts AbortSignal.timeout': 'how long a command waits for an answer; it ends with the command',
   'src/cli/commands/plugin/plugin-taken-up.ts AbortSignal.timeout':
     'how long a command waits for a package to start; it ends with the command',

@@ -1,5 +1,6 @@
 /** The command line as data: what was asked for, or why it cannot be understood (service.md, Commands). Pure. */
 import { type AuthOptions, readAuthArguments } from './commands/auth/auth-arguments.js'
+import { ACP, type AcpOptions } from './commands/acp/acp-page.js'
 import { CHAT, type ChatOptions } from './commands/chat/chat-page.js'
 import type { CleanupOptions } from './commands/cleanup/cleanup-page.js'
 import { type ConfigOptions, readConfigArguments } from './commands/config/config-arguments.js'
@@ -32,6 +33,7 @@ export type Command =
   | { readonly name: 'serve'; readonly options: ServeOptions }
   | { readonly name: 'run'; readonly options: RunOptions }
   | { readonly name: 'chat'; readonly options: ChatOptions }
+  | { readonly name: 'acp'; readonly options: AcpOptions }
   | { readonly name: 'doctor'; readonly options: DoctorOptions }
   | { readonly name: 'models'; readonly options: ModelsOptions }
   | { readonly name: 'mcp'; readonly options: McpOptions }
@@ -109,6 +111,8 @@ function readCommand(name: string, args: string[]): Command {
       return { name, options: readServe(args) }
     case 'run':
       return { name, options: readRun(args) }
+    case 'acp':
+      return { name, options: readAcp(args) }
     case 'chat':
       return { name, options: readChat(args) }
     case 'doctor':
@@ -179,6 +183,18 @@ function readServe(args: string[]): ServeOptions {
     origins: values.cors.map(readOrigin),
     hosts: values['allow-host'].map(readHostname),
     ...(values['inspect-payloads'] && { inspectPayloads: true }),
+  }
+}
+
+function readAcp(args: string[]): AcpOptions {
+  const { values } = readLine(ACP, args)
+  const isNamed = values.port !== undefined || values.hostname !== undefined
+  if (isNamed && values.server !== undefined) throw new Error('--server needs no --port and no --hostname')
+  const host = values.hostname === undefined ? '127.0.0.1' : readHostname(values.hostname)
+  return {
+    server: values.server === undefined ? undefined : readServerUrl(values.server),
+    usual: isNamed ? readServerUrl(`http://${host.includes(':') ? `[${host}]` : host}:${values.port ?? 4096}`) : undefined,
+    directory: values.cwd,
   }
 }
 

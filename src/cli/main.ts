@@ -38,6 +38,9 @@ async function main(argv: readonly string[]): Promise<number> {
     case 'chat':
       keepCompiledCode()
       return (await import('./commands/chat/chat.js')).chat(command.options)
+    case 'acp':
+      keepCompiledCode()
+      return (await import('./commands/acp/acp.js')).acp(command.options)
     case 'mcp':
       return command.options.action === 'list'
         ? (await import('./commands/mcp/mcp.js')).showMcp(command.options)

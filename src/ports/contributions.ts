@@ -56,8 +56,14 @@ export interface Service<Call> {
 
 export type AgentService = Service<(request: ServiceRequest) => Promise<AgentCatalog>>
 export interface CommandService extends Service<(request: ServiceRequest) => Promise<readonly PluginCommand[]>> {
-  /** Parts of the prompt that a command stands for, instead of its template; undefined for one that is not of this service. Native plugins only. */
-  render?(call: CommandCall): Promise<readonly CommandPart[] | undefined>
+  /** The prompt that a command stands for, instead of its template; undefined for one that is not of this service. Not of plugin processes. */
+  render?(call: CommandCall): Promise<RenderedCommand | undefined>
+}
+
+interface RenderedCommand {
+  readonly parts: readonly CommandPart[]
+  /** Put before the conversation for this prompt alone. */
+  readonly system?: string
 }
 
 /** A command that is run, with what was written behind its name. */

@@ -9,7 +9,6 @@ import type {
   ContextService,
   EventsContribution,
   Hook,
-  PromptService,
   RouteContribution,
   SkillService,
   SocketOperation,
@@ -78,7 +77,6 @@ export interface RegistryView {
   readonly systemContext: readonly Registered<ContextService>[]
   /** See `ExtraContributions.sessionContext`. */
   readonly sessionContext: readonly ((session: Session) => string | undefined)[]
-  readonly prompts: readonly Registered<PromptService>[]
   readonly config: readonly Registered<ConfigService>[]
   readonly routes: readonly Registered<RouteContribution>[]
   readonly sockets: readonly Registered<SocketRouteContribution>[]

@@ -43,7 +43,6 @@ export function createFakeView(
     preparations: [],
     systemContext: [],
     sessionContext: [],
-    prompts: [],
     config: [],
     routes: [],
     sockets: [],

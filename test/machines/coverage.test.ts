@@ -13,6 +13,7 @@ import { toolCallMachine } from '../../src/machines/session/tool-call.machine.js
 import { subscriptionMachine } from '../../src/machines/events/subscription.machine.js'
 import { stepRecorderMachine } from '../../src/machines/session/step-recorder.machine.js'
 import { titleMachine } from '../../src/machines/session/title.machine.js'
+import { turnMachine } from '../../src/machines/acp/turn.machine.js'
 import { explore, missing } from './paths.js'
 
 const done = (actorId: string, output?: unknown) => ({ type: `xstate.done.actor.${actorId}`, output, actorId })
@@ -42,6 +43,21 @@ describe('every transition is covered by generated paths', () => {
     expect(missing(explored)).toEqual([])
     expect(explored.snapshots.filter(({ status }) => status === 'done').map(({ output }) => output.end)).toEqual(
       expect.arrayContaining(['completed', 'denied', 'aborted', 'failed']),
+    )
+  })
+
+  it("of the machine of an editor's prompt", () => {
+    const failed = { code: 'prompt.failed', message: 'refused', retryable: false } as const
+    const explored = explore(turnMachine, { sessionId: 'ses_1' }, [
+      { type: 'cancel.requested' },
+      { type: 'session.closed' },
+      { type: 'run.ended', stopReason: 'end_turn' } as never,
+      { type: 'run.failed', failure: failed } as never,
+    ])
+    expect(missing(explored)).toEqual([])
+    const outputs = explored.snapshots.filter(({ status }) => status === 'done').map(({ output }) => output)
+    expect(outputs).toEqual(
+      expect.arrayContaining([{ stopReason: 'end_turn' }, { stopReason: 'cancelled' }, { stopReason: 'cancelled', failure: failed }]),
     )
   })
 

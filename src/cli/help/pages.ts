@@ -1,4 +1,5 @@
 /** Every command, in the order help shows them. */
+import { ACP } from '../commands/acp/acp-page.js'
 import { AUTH } from '../commands/auth/auth-pages.js'
 import { CHAT } from '../commands/chat/chat-page.js'
 import { CONFIG } from '../commands/config/config-pages.js'
@@ -54,6 +55,7 @@ export const PAGES: readonly (Page | Group)[] = [
   SERVE,
   RUN,
   CHAT,
+  ACP,
   SESSION,
   MODELS,
   PROVIDERS,

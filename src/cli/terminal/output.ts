@@ -6,7 +6,7 @@
  */
 import { once } from 'node:events'
 import { createInterface } from 'node:readline/promises'
-import { Writable } from 'node:stream'
+import { Readable, Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { stripVTControlCharacters } from 'node:util'
 import { escapedJson, visibleText } from '../../protocol/text/visible-text.js'
@@ -192,6 +192,12 @@ export function openEditor(options: Omit<EditorOptions, 'input' | 'output' | 'pr
       opened.close()
     },
   }
+}
+
+/** The two streams as those of a protocol, for which nothing else is printed on standard output. */
+export function openProtocol(): { readonly input: ReadableStream<Uint8Array>; readonly output: WritableStream<Uint8Array> } {
+  // Node types a web stream of its own; it is one of bytes.
+  return { input: Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>, output: Writable.toWeb(process.stdout) }
 }
 
 /** Whoever reads our output may stop reading: `svc run … | head`. */

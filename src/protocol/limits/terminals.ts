@@ -1,7 +1,11 @@
 import { KiB, MiB, SECOND } from './units.js'
 
-/** Limits of terminals. Sizes in bytes, times in ms. */
+/** Limits of terminals, and of editors. Sizes in bytes, times in ms. */
 export const terminalsLimits = {
+  acp: {
+    /** Conversations that one editor has open at a time. */
+    sessions: 64,
+  },
   terminals: {
     /** Terminals at a time. */
     count: 64,

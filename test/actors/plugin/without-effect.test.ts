@@ -11,7 +11,7 @@ const messages = (...[what, scope, offered]: Parameters<typeof withoutEffect>) =
   withoutEffect(what, scope, offered).map(({ code, message }) => `${code}: ${message}`)
 
 test('a package of which everything is used is told nothing, in any scope that has it', () => {
-  const used = { tools: [], hooks: {}, systemContext: [service('c')], routes: [] } as unknown as Contributions
+  const used = { tools: [], hooks: {}, systemContext: [service('c')], prompts: [service('p')], routes: [] } as unknown as Contributions
   for (const scope of ['workspace', 'session', 'user', 'global'] as const) expect(messages(manifest(), scope, used)).toEqual([])
   const ofWorkspaces = { agents: [service('a')], commands: [service('c')], skills: [service('s')], config: [service('f')] }
   expect(messages(manifest(), 'workspace', ofWorkspaces)).toEqual([])
@@ -19,7 +19,6 @@ test('a package of which everything is used is told nothing, in any scope that h
 
 test.each([
   ['a part for editors', manifest({ editor: { entrypoint: 'm.js' } }), {}, 'editor: the part for editors is not run here'],
-  ['prompts', manifest(), { prompts: [service('p'), service('q')] }, 'prompts (p, q): nothing here asks for them'],
   ['parts', manifest(), { messageParts: [{ id: 'x.part' }] }, 'messageParts (x.part): parts of messages are the built-in kinds alone'],
   ['MCP metadata', manifest(), { mcp: [{ id: 'm' }] }, 'mcp (m): it is listed, and starts no server'],
   ['media', manifest(), { providers: [{ media: () => undefined }] }, 'provider media and administration: nothing here calls them'],

@@ -19,8 +19,7 @@ export function withoutEffect(
     if (editor !== null && agent !== null) add('editor', 'the part for editors is not run here')
   }
   if (contributions !== undefined) {
-    const { prompts = [], messageParts = [], mcp = [], providers = [] } = contributions
-    if (prompts.length > 0) add(`prompts (${idsOf(prompts)})`, 'nothing here asks for them')
+    const { messageParts = [], mcp = [], providers = [] } = contributions
     if (messageParts.length > 0) add(`messageParts (${idsOf(messageParts)})`, 'parts of messages are the built-in kinds alone')
     if (mcp.length > 0) add(`mcp (${idsOf(mcp)})`, 'it is listed, and starts no server')
     const extended = providers.filter((provider) => 'media' in provider || 'route' in provider)

@@ -2,8 +2,9 @@
 import * as z from 'zod'
 import type { ToolDefinition } from '../../../ports/provider-adapter.js'
 import { conflictKeys, withFullPaths } from './conflicts.js'
-import type { Hook, Service } from '../../../ports/contributions.js'
+import type { CommandService, Hook, Service } from '../../../ports/contributions.js'
 import type { Contributions, ToolContribution } from '../../../ports/plugin.js'
+import { promptCommand } from './prompt-commands.js'
 import type { Publication } from './publication.js'
 import type { Registered, RegisteredHook, RegisteredTool, RegistryView, Stamp } from '../../../ports/view.js'
 import { messageOf } from '../../../protocol/message-of.js'
@@ -18,6 +19,8 @@ export interface Entry {
   readonly keys: ReadonlySet<string>
   readonly tools: readonly RegisteredTool[]
   readonly hooks: ReadonlyMap<string, RegisteredHook>
+  /** Of its prompts. */
+  readonly commands: readonly CommandService[]
   readonly stamp: Stamp
 }
 
@@ -39,6 +42,7 @@ export function stampEntry(publication: Publication): Entry {
     source: publication,
     keys: new Set(conflictKeys(pluginId, contributions)),
     stamp,
+    commands: (contributions.prompts ?? []).map((prompt) => promptCommand(pluginId, prompt)),
     tools: (contributions.tools ?? []).map((contribution) => stamped(stamp, { contribution, definition: defineOf(contribution) })),
     hooks: new Map(
       Object.entries(contributions.hooks ?? {}).map(([name, hook]) => [
@@ -86,6 +90,7 @@ export function createView(entries: readonly Entry[], generation: number, direct
     commands: byPriority([
       ...all(({ commands }) => commands),
       ...within.flatMap(({ stamp, offers }) => offers.commands.map((contribution) => stamped(stamp, { contribution }))),
+      ...entries.flatMap(({ stamp, commands }) => commands.map((contribution) => stamped(stamp, { contribution }))),
     ]),
     preparations: entries.flatMap(({ publication: { contributions } }) =>
       contributions.prepare === undefined ? [] : [contributions.prepare],
@@ -95,7 +100,6 @@ export function createView(entries: readonly Entry[], generation: number, direct
     ),
     skills: services(({ skills }) => skills),
     systemContext: services(({ systemContext }) => systemContext),
-    prompts: services(({ prompts }) => prompts),
     config: services(({ config }) => config),
     routes: all(({ routes }) => routes),
     sockets: all(({ websocketRoutes }) => websocketRoutes),

@@ -94,7 +94,10 @@ async function contentOf(core: Rows & Sources, directory: string, command: Found
   if (calls.length > LIMITS.run.callsPerStep) throw refuse(`includes more than ${LIMITS.run.callsPerStep} files and outputs`)
   const model = modelOf(command.model)
   const rendered = await renderedBy(core, directory, command, written)
-  if (rendered !== undefined) return { parts: [...rendered], calls: [], ...(model !== undefined && { model }) }
+  if (rendered !== undefined) {
+    const { parts, system } = rendered
+    return { parts: [...parts], calls: [], ...(model !== undefined && { model }), ...(system !== undefined && { system }) }
+  }
   if (command.subtask === true) return { parts: [subtaskOf(command, prompt, model)], calls }
   return {
     parts: [{ type: 'text' as const, text: prompt }],

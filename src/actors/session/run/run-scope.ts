@@ -61,7 +61,7 @@ export interface StepScope {
 }
 
 /** Where a run is: what its next step replaces. */
-export interface RunPlace {
+interface RunPlace {
   /** The latest that was opened. */
   step: StepScope | undefined
   /** The latest that was taken: of the step under way, or of the one that is to be opened. */

@@ -102,7 +102,7 @@ function promptCommands(connections: readonly Connection[], names: ReturnType<ty
     async render({ name, template, written }) {
       const found = prompts.get(name)
       if (found === undefined || template !== templateOf(found.connection.server)) return undefined
-      return renderPrompt(found.connection, found.prompt, written, new AbortController().signal)
+      return { parts: await renderPrompt(found.connection, found.prompt, written, new AbortController().signal) }
     },
   }
 }

@@ -1,0 +1,230 @@
+/** An editor holds a conversation with `svc acp`, on the built program. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import {
+  createGate,
+  finish,
+  hold,
+  type ModelServer,
+  reasoning,
+  reply,
+  type Script,
+  startModelServer,
+  text,
+  toolCall,
+} from '../../fixtures/model-server.js'
+import { makePlace, withModel } from '../server/place.js'
+import { openScene, type Scene } from '../server/server.js'
+import { choosing, type Editor, openEditor } from './editor.js'
+import { besideTitles, isOfTitle } from './titles.js'
+
+let scene: Scene
+let model: ModelServer
+let editor: Editor | undefined
+beforeEach(() => {
+  scene = openScene(makePlace({ 'notes.txt': 'remember the milk\n' }))
+})
+afterEach(async () => {
+  await editor?.close()
+  editor = undefined
+  await scene.close()
+  await model.close()
+})
+
+async function begin(
+  script: Script,
+  configuration: object = {},
+  ...rest: [behaviour?: Parameters<typeof openEditor>[2], flags?: string[]]
+): Promise<Editor> {
+  model = await startModelServer(besideTitles(script))
+  scene.place.configure(withModel(model.url, configuration, { attachment: true, modalities: { input: ['text', 'image'] } }))
+  editor = await openEditor(scene.place, rest[1] ?? [], rest[0])
+  return editor
+}
+
+const asked = () => JSON.stringify(model.requests.findLast((request) => !isOfTitle(request))?.body)
+
+const say = (...words: string[]) => words.map((word) => ({ type: 'text' as const, text: word }))
+const open = (at: Editor) => at.agent.request('session/new', { cwd: scene.place.repo, mcpServers: [] })
+
+describe('a conversation', () => {
+  test('of text and thoughts ends its turn, and nothing but the protocol is on standard output', async () => {
+    const at = await begin([reply(reasoning('Let me see.'), text('Hello ', 'there.'), finish('stop'))])
+    const { sessionId, modes, configOptions } = await open(at)
+    expect(modes?.availableModes.map(({ id }) => id)).toEqual(expect.arrayContaining(['build', 'plan']))
+    expect(modes?.currentModeId).toBe('build')
+    expect(configOptions?.map(({ id }) => id)).toEqual(expect.arrayContaining(['mode', 'model']))
+    expect(await at.agent.request('session/prompt', { sessionId, prompt: say('hi') })).toMatchObject({ stopReason: 'end_turn' })
+    expect(at.said()).toBe('Hello there.')
+    expect(at.said('agent_thought_chunk')).toBe('Let me see.')
+    expect(at.of('usage_update').at(-1)).toMatchObject({ used: 120, size: expect.any(Number) as number })
+    await at.until(() => at.of('available_commands_update').length > 0)
+    expect(at.of('available_commands_update')[0]?.availableCommands.map(({ name }) => name)).toContain('compact')
+    for (const line of at.stdout().trimEnd().split('\n')) expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' })
+  })
+
+  test('asks before a file is written, shows what changes, and takes the answer', async () => {
+    const write = toolCall({ id: 'call_1', name: 'write', input: { filePath: 'out.txt', content: 'written\n' } })
+    const questions: unknown[] = []
+    const ask: NonNullable<Parameters<typeof openEditor>[2]>['ask'] = (params) => {
+      questions.push(params)
+      return choosing('allow_once')(params)
+    }
+    const at = await begin(
+      [reply(write, finish('tool_calls')), reply(text('Done.'), finish('stop'))],
+      { permission: { edit: 'ask' } },
+      { ask },
+    )
+    const { sessionId } = await open(at)
+    expect(await at.agent.request('session/prompt', { sessionId, prompt: say('write it') })).toMatchObject({ stopReason: 'end_turn' })
+    expect(questions).toMatchObject([
+      {
+        sessionId,
+        toolCall: { toolCallId: 'call_1', kind: 'edit' },
+        options: [{ optionId: 'once' }, { optionId: 'always' }, { optionId: 'reject' }],
+      },
+    ])
+    expect(readFileSync(join(scene.place.repo, 'out.txt'), 'utf8')).toBe('written\n')
+    const path = join(scene.place.repo, 'out.txt')
+    expect(at.of('tool_call')).toMatchObject([{ toolCallId: 'call_1', kind: 'edit' }])
+    expect(at.of('tool_call_update').at(-1)).toMatchObject({
+      toolCallId: 'call_1',
+      status: 'completed',
+      locations: [{ path }],
+      content: expect.arrayContaining([{ type: 'diff', path, newText: 'written\n' }]) as unknown,
+    })
+  })
+
+  test('that is refused changes nothing, and the model hears of it', async () => {
+    const write = toolCall({ id: 'call_1', name: 'write', input: { filePath: 'out.txt', content: 'written\n' } })
+    const at = await begin(
+      [reply(write, finish('tool_calls')), reply(text('Then not.'), finish('stop'))],
+      { permission: { edit: 'ask' } },
+      { ask: choosing('reject_once') },
+    )
+    const { sessionId } = await open(at)
+    await at.agent.request('session/prompt', { sessionId, prompt: say('write it') })
+    expect(existsSync(join(scene.place.repo, 'out.txt'))).toBe(false)
+    expect(at.of('tool_call_update').at(-1)).toMatchObject({ status: 'failed' })
+  })
+
+  const question = toolCall({
+    id: 'call_q',
+    name: 'question',
+    input: {
+      questions: [
+        {
+          question: 'Which?',
+          header: 'Colour',
+          options: [
+            { label: 'red', description: 'warm' },
+            { label: 'blue', description: 'cold' },
+          ],
+        },
+      ],
+    },
+  })
+
+  test.each([
+    ['by the request of svc', { other: (method: string) => (method === 'session/request_question' ? { answers: [['blue']] } : undefined) }],
+    [
+      'by a form',
+      {
+        capabilities: { elicitation: { form: {} } },
+        other: (method: string) => (method === 'elicitation/create' ? { action: 'accept', content: { q0: 'blue' } } : undefined),
+      },
+    ],
+    [
+      'by choices, where an editor knows nothing else',
+      {
+        ask: ({ options }: { options: readonly { optionId: string; name: string }[] }) => ({
+          outcome: { outcome: 'selected' as const, optionId: options.find(({ name }) => name === 'blue')?.optionId ?? '' },
+        }),
+      },
+    ],
+  ])('has questions answered %s', async (_, behaviour) => {
+    const at = await begin([reply(question, finish('tool_calls')), reply(text('Blue it is.'), finish('stop'))], {}, behaviour)
+    const { sessionId } = await open(at)
+    expect(await at.agent.request('session/prompt', { sessionId, prompt: say('ask me') })).toMatchObject({ stopReason: 'end_turn' })
+    expect(asked()).toContain('blue')
+    expect(at.said()).toContain('Blue it is.')
+  })
+
+  test('is cancelled in the middle, and goes on afterwards', async () => {
+    const gate = createGate()
+    const at = await begin([reply(text('Once upon '), hold(gate), finish('stop')), reply(text('Again.'), finish('stop'))])
+    const { sessionId } = await open(at)
+    const ended = at.agent.request('session/prompt', { sessionId, prompt: say('a story') })
+    await at.until(() => at.said().includes('Once'))
+    await at.agent.notify('session/cancel', { sessionId })
+    expect(await ended).toMatchObject({ stopReason: 'cancelled' })
+    gate.open()
+    expect(await at.agent.request('session/prompt', { sessionId, prompt: say('once more') })).toMatchObject({ stopReason: 'end_turn' })
+    expect(at.said()).toContain('Again.')
+  })
+
+  test('changes who answers, by a mode and by an option', async () => {
+    model = await startModelServer(besideTitles(() => reply(text('ok'), finish('stop'))))
+    scene.place.configure(withModel(model.url))
+    const server = await scene.start()
+    const at = await openEditor(scene.place, ['--server', server.url])
+    editor = at
+    const { sessionId } = await open(at)
+    await at.agent.request('session/set_mode', { sessionId, modeId: 'plan' })
+    expect(
+      at
+        .of('config_option_update')
+        .at(-1)
+        ?.configOptions.find(({ id }) => id === 'mode'),
+    ).toMatchObject({ currentValue: 'plan' })
+    await at.agent.request('session/prompt', { sessionId, prompt: say('what now?') })
+    const changed = await at.agent.request('session/set_config_option', { sessionId, configId: 'mode', value: 'build' })
+    expect(changed.configOptions.find(({ id }) => id === 'mode')).toMatchObject({ currentValue: 'build' })
+    await at.agent.request('session/prompt', { sessionId, prompt: say('and now?') })
+    const messages = await server.messages(sessionId)
+    expect(messages.filter(({ info }) => info.role === 'assistant').map(({ info }) => info.agent)).toEqual(['plan', 'build'])
+    await expect(at.agent.request('session/set_mode', { sessionId, modeId: 'nobody' })).rejects.toMatchObject({ code: -32602 })
+  })
+
+  test('sends pictures and files along', async () => {
+    const at = await begin([reply(text('A dot.'), finish('stop'))])
+    const { sessionId } = await open(at)
+    const data = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+    await at.agent.request('session/prompt', {
+      sessionId,
+      prompt: [
+        ...say('what is it?'),
+        { type: 'image', data, mimeType: 'image/png' },
+        { type: 'resource', resource: { uri: 'file:///tmp/unsaved.txt', text: 'an unsaved line', mimeType: 'text/plain' } },
+      ],
+    })
+    const sent = asked()
+    expect(sent).toContain(data)
+    expect(sent).toContain('unsaved')
+  })
+
+  test('is told again when it is loaded, and is found in the list', async () => {
+    const read = toolCall({ id: 'call_r', name: 'read', input: { filePath: 'notes.txt' } })
+    const first = await begin([
+      reply(text('I look.'), read, finish('tool_calls')),
+      reply(text('Milk.'), finish('stop')),
+      reply(text('Still milk.'), finish('stop')),
+    ])
+    const { sessionId } = await open(first)
+    await first.agent.request('session/prompt', { sessionId, prompt: say('what should I buy?') })
+    expect(await first.close()).toBe(0)
+    const again = await openEditor(scene.place, [])
+    editor = again
+    const listed = await again.agent.request('session/list', { cwd: scene.place.repo })
+    expect(listed.sessions).toMatchObject([{ sessionId, cwd: scene.place.repo }])
+    await again.agent.request('session/load', { sessionId, cwd: scene.place.repo, mcpServers: [] })
+    expect(again.said('user_message_chunk')).toBe('what should I buy?')
+    expect(again.said()).toBe('I look.Milk.')
+    expect(again.of('tool_call')).toMatchObject([
+      { toolCallId: 'call_r', kind: 'read', status: 'completed', locations: [{ path: join(scene.place.repo, 'notes.txt') }] },
+    ])
+    await again.agent.request('session/prompt', { sessionId, prompt: say('sure?') })
+    expect(again.said()).toBe('I look.Milk.Still milk.')
+  })
+})

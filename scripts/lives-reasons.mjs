@@ -22,6 +22,9 @@ export const REASONS = {
   'src/server/door.ts setTimeout': 'the time limit of a Node socket, which Node keeps',
   'src/http/answer/unread.ts setTimeout': 'the time limit of a Node socket, which Node keeps',
   'src/http/answer/lingering.ts setTimeout': 'the time limit of a Node socket, which Node keeps',
+  'src/plugins/external/previews.ts promises looking': 'looks under way, which are machines, for whoever asks the same',
+  'src/plugins/external/previews.ts in flight looking': LISTED,
+  'src/plugins/external/previews.ts in flight failed': 'a memory: when a look last failed, so that it rests',
   'src/cli/commands/acp/acp.ts AbortSignal.timeout': 'how long a server that may be there is waited for; another one is started then',
   'src/cli/commands/acp/asking.ts AbortController withdrawn': 'takes back what the effect of asking has asked; the machine ends it',
   'src/cli/commands/acp/asking.ts state answer':

@@ -2,6 +2,7 @@
 import { artifactRoutes } from './system/artifact.js'
 import { configRoutes } from './resource/config.js'
 import { eventRoutes } from './event/event.js'
+import { externalRoutes } from './external/external.js'
 import { interactionRoutes } from './interaction/interaction.js'
 import { inspectorRoutes } from './system/inspector.js'
 import { bundleRoutes } from './session/bundle.js'
@@ -44,6 +45,7 @@ const GROUPS = [
   providerRoutes,
   connectionRoutes,
   signInRoutes,
+  externalRoutes,
   interactionRoutes,
   eventRoutes,
   inspectorRoutes,

@@ -58,6 +58,7 @@ export const ERRORS = {
   'server.starting': kind(500, 'The server is not ready yet.', true),
   'store.unavailable': kind(500, 'The store cannot be written right now.', true),
   'provider.failed': kind(500, 'The model provider failed.', true),
+  'external.preview_failed': kind(500, 'The external agent could not say what may be chosen.', true),
   'feature.not_implemented': kind(501, 'This capability is not available on this server.'),
 } as const satisfies Record<string, ErrorKind>
 

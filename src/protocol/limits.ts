@@ -1,5 +1,6 @@
 import { brokersLimits } from './limits/brokers.js'
 import { connectionsLimits } from './limits/connections.js'
+import { externalLimits } from './limits/external.js'
 import { pluginsLimits } from './limits/plugins.js'
 import { pluginServicesLimits } from './limits/plugin-services.js'
 import { providersLimits } from './limits/providers.js'
@@ -19,6 +20,7 @@ export const LIMITS = {
   ...sessionsLimits,
   ...providersLimits,
   ...connectionsLimits,
+  ...externalLimits,
   ...pluginsLimits,
   ...pluginServicesLimits,
   ...brokersLimits,

@@ -7,6 +7,7 @@ import { wholeNumber } from '../protocol/system/variables.js'
 import { workflowPlaces } from './workflow-places.js'
 import { artifactsPlugin } from '../plugins/artifacts/artifacts.plugin.js'
 import { documentsPlugin } from '../plugins/documents/documents.plugin.js'
+import { externalPlugin } from '../plugins/external/external.plugin.js'
 import { filesPlugin } from '../plugins/files/files.plugin.js'
 import { interactionsPlugin } from '../plugins/interactions/interactions.plugin.js'
 import { lspPlugin } from '../plugins/lsp/lsp.plugin.js'
@@ -52,6 +53,7 @@ export async function builtInPlugins(env: Effects['env'], localZone = zoneOfMach
     vcsPlugin(),
     lspPlugin({ env, version: VERSION }),
     mcpPlugin({ env, version: VERSION }),
+    externalPlugin({ env }),
     semanticPlugin({ env }),
     subagentsPlugin(),
     goalsPlugin({ env }),

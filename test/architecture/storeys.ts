@@ -8,7 +8,7 @@ import { type SourceFile, neighbours } from './source.js'
 const STOREYS: Readonly<Record<string, string>> = {
   src: 'kernel | protocol | machines store | ports | platform plugins http | actors | server | published | cli programs',
   'src/machines':
-    'report required | acceptance acp events goals interaction look lsp mcp permission plugin pty runtime semantic session shell sign-in subagents vcs workflows workspace',
+    'report required | acceptance acp events external goals interaction look lsp mcp permission plugin pty runtime semantic session shell sign-in subagents vcs workflows workspace',
   'src/actors': 'artifact inspector provider tenancy | events resource | interaction plugin workspace | session | host | runtime',
   'src/actors/session': 'state | restore | history | admission | bundles compaction | run | session.actor | supervisor | sessions',
   'src/actors/plugin': 'registry | calls generation | link native | brokers | process | entry | package | facade | plugin-system',
@@ -16,7 +16,7 @@ const STOREYS: Readonly<Record<string, string>> = {
   'src/actors/provider': 'credentials | catalog sign-in',
   'src/platform': 'git node watched | protection | confinement',
   'src/plugins':
-    'artifacts documents files goals interactions lsp mcp memory providers pty semantic shell skills subagents vcs web workflows',
+    'artifacts documents external files goals interactions lsp mcp memory providers pty semantic shell skills subagents vcs web workflows',
   'src/plugins/shell': 'parse | words | programs | judge | changes | run | jobs',
   'src/plugins/files': 'text | places | format search | change',
   'src/plugins/workflows': 'settings turns | files | runs | schedule | views | definitions | operations',

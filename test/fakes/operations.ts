@@ -98,6 +98,14 @@ const ACCEPTANCE = {
   acceptedAt: 1,
 }
 
+const EXTERNAL = {
+  provider: 'opencode',
+  configOptions: [],
+  modeFallback: false,
+  selectedOptions: {},
+  externalSessionId: null,
+  availableCommands: [],
+}
 const CHANGE = { path: 'a.txt', file: 'a.txt', status: 'modified', additions: 1, deletions: 0 }
 const DIFF = { ...CHANGE, added: 1, removed: 0, patch: 'diff --git a/a.txt b/a.txt\n', hunks: [{ patch: 'diff --git a/a.txt b/a.txt\n' }] }
 
@@ -117,6 +125,8 @@ export const OPERATION_ANSWERS: Readonly<Record<string, unknown>> = {
   'v2.plugins.goals.clear': { goal: null, researchEnabled: true },
   'v2.plugins.goals.research': GOAL,
   'v2.plugins.vcs.get': { branch: 'main', default_branch: 'main' },
+  'v2.external.options.preview': EXTERNAL,
+  'v2.external.options.previewSelected': EXTERNAL,
   'v2.plugins.vcs.status': [CHANGE],
   'v2.plugins.vcs.diff': [DIFF],
   'v2.plugins.vcs.diff.raw': new TextEncoder().encode(DIFF.patch),

@@ -108,6 +108,7 @@ test('what we send is open to new fields, what we take is closed', () => {
     'CreateSessionRequest',
     'ExecutionSummary',
     'ExportSessionsRequest',
+    'ExternalOptionsPreviewRequest',
     'ForkSessionRequest',
     'GoalResearchRequest',
     'ImportSessionRequest',

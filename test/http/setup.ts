@@ -47,6 +47,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'v2.providers.connections.create': { label: 'Work', credential: { type: 'api', key: 'k' } },
   'v2.providers.connections.rename': { label: 'Play' },
   'v2.providers.oauth.authorize': { method: 'browser' },
+  'v2.external.options.previewSelected': { selectedOptions: { model: 'large' } },
   'v2.providers.oauth.callback': { method: 'browser', attemptId: 'attempt_1' },
   'v2.config.update': { model: 'svc/offline' },
   'v2.interactions.permissions.reply': { reply: 'once' },
@@ -76,7 +77,15 @@ const BODIES: Readonly<Record<string, unknown>> = {
 }
 
 /** Values of what a query must have. */
-const QUERY: Readonly<Record<string, string>> = { q: 'hello', file: 'a.ts', line: '0', character: '0', start_line: '0', end_line: '1' }
+const QUERY: Readonly<Record<string, string>> = {
+  q: 'hello',
+  provider: 'opencode',
+  file: 'a.ts',
+  line: '0',
+  character: '0',
+  start_line: '0',
+  end_line: '1',
+}
 
 function queryOf({ query }: RouteContract): string {
   const names = query instanceof z.ZodObject ? Object.keys(query.shape).filter((name) => Object.hasOwn(QUERY, name)) : []

@@ -15,6 +15,7 @@ import { stepRecorderMachine } from '../../src/machines/session/step-recorder.ma
 import { titleMachine } from '../../src/machines/session/title.machine.js'
 import { askingMachine } from '../../src/machines/acp/asking.machine.js'
 import { turnMachine } from '../../src/machines/acp/turn.machine.js'
+import { previewMachine } from '../../src/machines/external/preview.machine.js'
 import { explore, missing } from './paths.js'
 
 const done = (actorId: string, output?: unknown) => ({ type: `xstate.done.actor.${actorId}`, output, actorId })
@@ -45,6 +46,17 @@ describe('every transition is covered by generated paths', () => {
     expect(explored.snapshots.filter(({ status }) => status === 'done').map(({ output }) => output.end)).toEqual(
       expect.arrayContaining(['completed', 'denied', 'aborted', 'failed']),
     )
+  })
+
+  it('of the machine of a look at an external agent', () => {
+    const explored = explore(previewMachine, { key: 'k' }, [
+      { type: 'agent.asked', method: 'fs/read_text_file' } as never,
+      { type: 'agent.ended', how: 'it has ended' } as never,
+      { type: 'stop.requested' },
+      after('limit', 'external-preview.looking'),
+      ...['begin', 'open', 'choose', 'end'].flatMap((id) => [done(id), error(id)]),
+    ])
+    expect(missing(explored)).toEqual([])
   })
 
   it("of the machine of an editor's prompt", () => {

@@ -105,8 +105,8 @@ function isPreflight(request: FastifyRequest): boolean {
   )
 }
 
-/** Operations of the contract that this version does not have (http-contract §5.3, §5.5). */
-const EXTERNAL = /^\/v2\/(?:external|sessions\/external|sessions\/[^/]+\/external)\//
+/** Operations of the contract that this version does not have: conversations with external agents (http-contract §5.5). */
+const EXTERNAL = /^\/v2\/(?:sessions\/external|sessions\/[^/]+\/external)\//
 
 function noExternalAgents(): SvcError {
   return new SvcError('feature.not_implemented', 'Conversations with external agents are not part of this version.')

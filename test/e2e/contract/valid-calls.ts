@@ -210,6 +210,9 @@ const onTerminal =
   }
 
 export const VALID_CALLS: Readonly<Record<string, ValidCall>> = {
+  'v2.external.options.preview': get('/v2/external/options/preview?provider=opencode'),
+  'v2.external.options.previewSelected': ({ server }) =>
+    server.call('POST', '/v2/external/options/preview?provider=opencode', { selectedOptions: { model: 'large', effort: 'high' } }),
   'v2.health': get('/v2/health'),
   'v2.meta.get': get('/v2/meta'),
   'v2.openapi.get': get('/v2/openapi.json'),

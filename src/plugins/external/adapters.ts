@@ -1,0 +1,58 @@
+/** Which program an external agent is (subsystems l.1). */
+import * as z from 'zod'
+import { SvcError } from '../../protocol/errors.js'
+import type { ExternalProvider } from '../../protocol/external/external.js'
+import type { NativeHost } from '../../ports/plugin.js'
+
+export interface Adapter {
+  readonly command: string
+  readonly args: readonly string[]
+}
+
+/** A program of its own, or the package that adapts it. */
+const ADAPTERS: Readonly<Record<ExternalProvider, { readonly program: string; readonly args: readonly string[]; readonly npm?: string }>> =
+  {
+    opencode: { program: 'opencode', args: ['acp'] },
+    claude: { program: 'claude-agent-acp', args: [], npm: '@agentclientprotocol/claude-agent-acp' },
+    codex: { program: 'codex-acp', args: [], npm: '@agentclientprotocol/codex-acp' },
+  }
+const Words = z.array(z.string()).min(1)
+
+/** Named by the environment of the server, on its search path, or run by the package runner. Throws `request.unprocessable` when there is none. */
+export async function adapterOf(
+  provider: ExternalProvider,
+  directory: string,
+  env: Readonly<Record<string, string | undefined>>,
+  find: NativeHost['programs']['find'],
+): Promise<Adapter> {
+  const named = namedBy(provider, env)
+  const { program, args, npm } = ADAPTERS[provider]
+  const [first, ...rest] = named ?? [program, ...args]
+  const command = await find(first ?? '', directory)
+  if (command !== undefined) return { command, args: rest }
+  if (named !== undefined)
+    throw new SvcError(
+      'request.unprocessable',
+      `The program "${first ?? ''}" that ${variableOf(provider)} names is not on the search path.`,
+    )
+  const runner = npm === undefined ? undefined : await find('npx', directory)
+  if (npm !== undefined && runner !== undefined) return { command: runner, args: ['--yes', npm] }
+  throw new SvcError(
+    'request.unprocessable',
+    `The agent "${provider}" is not on this machine: there is no "${program}" on the search path. Install it, or name its command in ${variableOf(provider)}.`,
+  )
+}
+
+function variableOf(provider: ExternalProvider): string {
+  return `SVC_EXTERNAL_${provider.toUpperCase()}_COMMAND`
+}
+
+function namedBy(provider: ExternalProvider, env: Readonly<Record<string, string | undefined>>): readonly string[] | undefined {
+  const value = env[variableOf(provider)]
+  if (value === undefined || value === '') return undefined
+  try {
+    return Words.parse(JSON.parse(value))
+  } catch {
+    throw new SvcError('request.unprocessable', `${variableOf(provider)} must be a JSON array of words, the program first.`)
+  }
+}

@@ -1,0 +1,100 @@
+/**
+ * Messages with an external agent over the standard streams of its program (subsystems l.1; threat-model §4.12).
+ *
+ * I1 The program runs in a process group of its own, in an environment of its own, and all of it is gone when `end` resolves.
+ * I2 What it sends is bounded, a message and all of them; one that sends more has failed. A line that is no message is passed over.
+ * I3 Requests and answers are matched by the library of the protocol; what an answer says is checked by whoever asked.
+ */
+import type { AnyMessage, ClientContext } from '@agentclientprotocol/sdk'
+import { LIMITS } from '../../protocol/limits.js'
+import { createLineSplitter } from '../../protocol/plugin/frame-lines.js'
+import { isRecord } from '../../protocol/text/json.js'
+import { foreignExcess, MESSAGE_BOUNDS } from '../../protocol/text/foreign-json.js'
+import type { ChildPipe, PipeOptions } from '../../ports/effects.js'
+
+export interface AgentLink {
+  request(method: string, params: object): Promise<unknown>
+  /** Resolves when the program and what it has started are gone. */
+  end(): Promise<void>
+}
+
+export interface AgentLinkOptions {
+  /** Starts the program. */
+  open(streams: Pick<PipeOptions, 'inputBacklog' | 'onStdout' | 'onStderr'>): Promise<ChildPipe>
+  /** It asks for something; it is answered that there is no such method. */
+  onRequest(method: string): void
+  onUpdate(params: unknown): void
+  /** It has ended, or sent what it may not; and the last it wrote to its error stream, which may hold anything. */
+  onEnd(how: string, errors: string): void
+}
+
+const { messageBytes, messages, inputBacklog, stderr: KEPT } = LIMITS.external
+const AGENT_METHODS = new Set(['session/update'])
+
+export async function openAgentLink({ open, onRequest, onUpdate, onEnd }: AgentLinkOptions): Promise<AgentLink> {
+  const { client, RequestError } = await import('@agentclientprotocol/sdk')
+  let readable: ReadableStreamDefaultController<AnyMessage> | undefined
+  let heard = 0
+  let errors = ''
+  let child: ChildPipe | undefined
+
+  const output = createLineSplitter(messageBytes, {
+    onLine: take,
+    onOversized: () => fail(`it sent a message of more than ${messageBytes} bytes`),
+  })
+  function fail(how: string): void {
+    child?.kill()
+    onEnd(how, errors.trim())
+  }
+  function take(line: Uint8Array): void {
+    if (++heard > messages) return heard === messages + 1 ? fail(`it sent more than ${messages} messages`) : undefined
+    const excess = foreignExcess(line, MESSAGE_BOUNDS)
+    if (excess !== undefined) return fail(`it sent a message that ${excess}`)
+    try {
+      const message: unknown = JSON.parse(new TextDecoder().decode(line))
+      if (isRecord(message)) readable?.enqueue(message as AnyMessage)
+    } catch {
+      // I2
+    }
+  }
+
+  const started = await open({
+    inputBacklog,
+    onStdout: (chunk) => output.push(chunk),
+    onStderr: (chunk) => (errors = `${errors}${new TextDecoder().decode(chunk)}`.slice(-KEPT)),
+  })
+  child = started
+  const connection = client({ name: 'svc' })
+    .onRequest('*', ({ method }) => {
+      onRequest(method)
+      throw RequestError.methodNotFound(method)
+    })
+    .onNotification('*', ({ method, params }) => {
+      if (AGENT_METHODS.has(method)) onUpdate(params)
+    })
+    .connect({
+      readable: new ReadableStream<AnyMessage>({ start: (controller) => void (readable = controller) }),
+      writable: new WritableStream<AnyMessage>({
+        write(message) {
+          if (!started.write(`${JSON.stringify(message)}\n`)) throw new Error('the agent does not read its input')
+        },
+      }),
+    })
+  connection.closed.catch(() => undefined)
+  void started.ended.then(({ exitCode, signal }) => {
+    onEnd(
+      exitCode === null ? `its program was ended by ${signal ?? 'a signal'}` : `its program has ended with code ${exitCode}`,
+      errors.trim(),
+    )
+    connection.close()
+  })
+  return {
+    request: (method, params) => (connection.agent satisfies ClientContext).request(method, params),
+    async end() {
+      connection.close()
+      started.closeInput()
+      started.kill()
+      await started.gone
+    },
+  }
+}

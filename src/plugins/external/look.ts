@@ -1,0 +1,115 @@
+/** One look at an external agent, with its effects (subsystems l.2). */
+import { createActor, fromPromise, toPromise } from 'xstate'
+import { previewMachine } from '../../machines/external/preview.machine.js'
+import { SvcError } from '../../protocol/errors.js'
+import type { ExternalOptionsPreview, ExternalProvider } from '../../protocol/external/external.js'
+import { isRecord } from '../../protocol/text/json.js'
+import type { NativeHost } from '../../ports/plugin.js'
+import type { Adapter } from './adapters.js'
+import { type AgentLink, openAgentLink } from './link.js'
+import {
+  commandsIn,
+  inOrder,
+  isChosen,
+  type Offered,
+  offeredAfter,
+  offeredBy,
+  offeredIn,
+  requireOffered,
+  shownOptions,
+  withMode,
+} from './options.js'
+
+const VERSION = 1
+
+export interface Look {
+  readonly key: string
+  readonly provider: ExternalProvider
+  readonly directory: string
+  readonly adapter: Adapter
+  readonly env: Readonly<Record<string, string>>
+  readonly selected: Readonly<Record<string, string>>
+}
+
+/** Answers what may be chosen. Throws `request.invalid` for what is not offered, else `external.preview_failed`. */
+export async function lookAt(
+  { effects: { processes, clock, log }, actors, stopping }: Pick<NativeHost, 'effects' | 'actors' | 'stopping'>,
+  { key, provider, directory, adapter, env, selected }: Look,
+): Promise<ExternalOptionsPreview> {
+  let link: AgentLink | undefined
+  let sessionId = ''
+  let offered: Offered = { options: [], modeFallback: false }
+  let commands: ExternalOptionsPreview['availableCommands'] = []
+  let refused: SvcError | undefined
+
+  const opened = (): AgentLink => {
+    if (link === undefined) throw new Error('it has not begun')
+    return link
+  }
+
+  async function chooseOne(id: string, value: string): Promise<void> {
+    requireOffered(offered, id, value)
+    if (offered.modeFallback) {
+      await opened().request('session/set_mode', { sessionId, modeId: value })
+      offered = withMode(offered, value)
+      return
+    }
+    offered = offeredAfter(await opened().request('session/set_config_option', { sessionId, configId: id, value }))
+    if (!isChosen(offered, id, value))
+      throw new SvcError('request.invalid', `The agent has not taken "${value}" for its option "${id}".`, { configId: id, value })
+  }
+
+  const logic = previewMachine.provide({
+    actors: {
+      begin: fromPromise(async () => {
+        link = await openAgentLink({
+          open: (streams) => processes.open({ ...streams, ...adapter, cwd: directory, env }),
+          onRequest: (method) => ref.send({ type: 'agent.asked', method }),
+          onEnd(how, said) {
+            log.debug('an external agent has ended', { provider, how, said })
+            ref.send({ type: 'agent.ended', how })
+          },
+          onUpdate(params) {
+            const update = isRecord(params) ? params['update'] : undefined
+            commands = commandsIn(update) ?? commands
+            if (isRecord(update) && update['sessionUpdate'] === 'config_option_update' && sessionId !== '')
+              offered = offeredIn(update['configOptions'])
+          },
+        })
+        const answer = await link.request('initialize', {
+          protocolVersion: VERSION,
+          clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+          clientInfo: { name: 'svc', version: '0' },
+        })
+        if (!isRecord(answer) || answer['protocolVersion'] !== VERSION)
+          throw new Error(`it does not speak version ${VERSION} of the protocol`)
+      }),
+      open: fromPromise(async () => {
+        const { sessionId: id, ...first } = offeredBy(await opened().request('session/new', { cwd: directory, mcpServers: [] }))
+        sessionId = id
+        offered = first
+      }),
+      choose: fromPromise(async () => {
+        try {
+          for (const id of inOrder(offered, selected)) await chooseOne(id, selected[id] ?? '')
+          for (const [id, value] of Object.entries(selected)) requireOffered(offered, id, value)
+        } catch (error) {
+          if (error instanceof SvcError) refused = error
+          throw error
+        }
+      }),
+      end: fromPromise(async () => link?.end()),
+    },
+  })
+  const ref = createActor(logic, { id: `external-preview:${key}`, input: { key }, clock })
+  actors.add(ref, 'external-preview')
+  const stop = () => ref.send({ type: 'stop.requested' })
+  stopping.addEventListener('abort', stop)
+  const ended = toPromise(ref).finally(() => stopping.removeEventListener('abort', stop))
+  ref.start()
+  const { failure } = await ended
+  if (refused !== undefined) throw refused
+  if (failure !== undefined)
+    throw new SvcError('external.preview_failed', `The agent "${provider}" could not say what may be chosen: ${failure}.`, { provider })
+  return { provider, ...shownOptions(offered), externalSessionId: null, availableCommands: commands }
+}

@@ -1,0 +1,100 @@
+/**
+ * What may be chosen of external agents (subsystems l.2, l.3).
+ *
+ * I1 One look at a time for each question; who asks the same meanwhile shares it.
+ * I2 What is known and not old is answered without starting anything. What is old is answered at once, marked, and one look follows;
+ *    after one that failed there is a rest.
+ */
+import { createTurns } from '../../kernel/turns.js'
+import { SvcError } from '../../protocol/errors.js'
+import type { ExternalOptionsPreview, ExternalProvider } from '../../protocol/external/external.js'
+import { LIMITS } from '../../protocol/limits.js'
+import { compare } from '../../kernel/sort.js'
+import type { NativeHost } from '../../ports/plugin.js'
+import { type Adapter, adapterOf } from './adapters.js'
+import { type Look, lookAt } from './look.js'
+import { createSnapshots } from './snapshots.js'
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/** Variables of the server that an agent is given beside those of every child: its own, by how they begin. */
+const OWN: Readonly<Record<ExternalProvider, RegExp>> = {
+  opencode: /^OPENCODE_/,
+  claude: /^(?:CLAUDE|ANTHROPIC)_/,
+  codex: /^(?:CODEX|OPENAI)_|^(?:MODEL_PROVIDER|NO_BROWSER)$/,
+}
+
+export interface Previews {
+  preview(provider: ExternalProvider, directory: string, selected: Readonly<Record<string, string>>): Promise<ExternalOptionsPreview>
+}
+
+export function createPreviews(host: Pick<NativeHost, 'effects' | 'actors' | 'stopping' | 'programs'>, env: Env): Previews {
+  const { effects, programs, stopping } = host
+  const { clock, log, sha256, files, childEnv } = effects
+  const snapshots = createSnapshots(effects)
+  const turns = createTurns(LIMITS.external.previews)
+  const looking = new Map<string, Promise<ExternalOptionsPreview>>()
+  /** When a look last failed, by its question: monotonic ms. */
+  const failed = new Map<string, number>()
+
+  /** I1 */
+  function look(asked: Look): Promise<ExternalOptionsPreview> {
+    const under = looking.get(asked.key)
+    if (under !== undefined) return under
+    const begun = begin(asked).finally(() => looking.delete(asked.key))
+    looking.set(asked.key, begun)
+    return begun
+  }
+
+  async function begin(asked: Look): Promise<ExternalOptionsPreview> {
+    const giveBack = await turns.take(stopping).catch(() => {
+      throw new SvcError('quota.exceeded', 'Too many external agents are looked at; try again later.')
+    })
+    try {
+      const preview = await lookAt(host, asked)
+      failed.delete(asked.key)
+      await snapshots.keep(asked.key, preview)
+      return preview
+    } catch (error) {
+      failed.set(asked.key, clock.monotonic())
+      const [oldest] = failed.keys()
+      if (failed.size > LIMITS.external.options && oldest !== undefined) failed.delete(oldest)
+      throw error
+    } finally {
+      giveBack()
+    }
+  }
+
+  async function keyOf({ command, args }: Adapter, ...rest: readonly unknown[]): Promise<string> {
+    const stat = await files.stat(command)
+    return sha256(JSON.stringify([command, args, stat?.size, stat?.modifiedMs, ...rest]))
+  }
+
+  return {
+    async preview(provider, directory, selected) {
+      const adapter = await adapterOf(provider, directory, env, programs.find)
+      const own = Object.fromEntries(
+        Object.entries(env).flatMap(([name, value]) => (OWN[provider].test(name) && value !== undefined ? [[name, value]] : [])),
+      )
+      const chosen = Object.entries(selected).toSorted(([a], [b]) => compare(a, b))
+      const environment = { ...childEnv, ...own }
+      const key = await keyOf(
+        adapter,
+        provider,
+        directory,
+        chosen,
+        Object.entries(environment).toSorted(([a], [b]) => compare(a, b)),
+      )
+      const asked = { key, provider, directory, adapter, env: environment, selected }
+      const known = await snapshots.read(key)
+      if (known === undefined) return look(asked)
+      if (known.isFresh) return known.preview
+      const since = failed.get(key)
+      if (since === undefined || clock.monotonic() - since >= LIMITS.external.rest)
+        look(asked).catch((error: unknown) =>
+          log.warn('an external agent could not be looked at again', { provider, cause: String(error) }),
+        )
+      return { ...known.preview, catalogStale: true }
+    },
+  }
+}

@@ -1,0 +1,56 @@
+/** Agents of others, driven over the Agent Client Protocol: what may be chosen of one (http-contract §2.5, §5.3; subsystems l). */
+import * as z from 'zod'
+import { LIMITS } from '../limits.js'
+import { defineRoute } from '../route.js'
+import { anyRecord, directoryHeaders, directoryQuery } from '../shared.js'
+
+export const ExternalProvider = z.enum(['opencode', 'claude', 'codex'])
+export type ExternalProvider = z.infer<typeof ExternalProvider>
+
+const { options: MOST } = LIMITS.external
+const selectedOptions = z
+  .record(z.string(), z.string())
+  .refine((map) => Object.keys(map).length <= MOST, `must have at most ${MOST} entries`)
+
+export const ExternalOptionsPreview = z
+  .looseObject({
+    provider: ExternalProvider,
+    configOptions: z.array(anyRecord),
+    modeFallback: z.boolean().describe('The agent knows modes only: they are shown as the option `mode`.'),
+    selectedOptions: z.record(z.string(), z.string()).describe('The value of each option by its id.'),
+    externalSessionId: z.null(),
+    availableCommands: z.array(anyRecord),
+    catalogStale: z.literal(true).optional().describe('What was known before; it is looked at again meanwhile.'),
+  })
+  .meta({ id: 'ExternalOptionsPreview' })
+export type ExternalOptionsPreview = z.infer<typeof ExternalOptionsPreview>
+
+export const ExternalOptionsPreviewRequest = z.strictObject({ selectedOptions }).meta({ id: 'ExternalOptionsPreviewRequest' })
+export type ExternalOptionsPreviewRequest = z.infer<typeof ExternalOptionsPreviewRequest>
+
+export const ExternalPreviewQuery = z.strictObject({ provider: ExternalProvider, ...directoryQuery })
+
+const common = {
+  tag: 'catalog',
+  access: { class: 'directory' },
+  headers: directoryHeaders,
+  query: ExternalPreviewQuery,
+  path: '/v2/external/options/preview',
+  success: { status: 200, description: 'What may be chosen, and what is.', schema: ExternalOptionsPreview },
+} as const
+
+export const externalRoutes = {
+  preview: defineRoute({
+    ...common,
+    id: 'v2.external.options.preview',
+    method: 'GET',
+    summary: 'Tell what may be chosen of an external agent. It is started for that, and ended again.',
+  }),
+  previewSelected: defineRoute({
+    ...common,
+    id: 'v2.external.options.previewSelected',
+    method: 'POST',
+    summary: 'Tell what may be chosen of an external agent once some of it is.',
+    body: { schema: ExternalOptionsPreviewRequest, required: true },
+  }),
+} as const

@@ -1,0 +1,27 @@
+import { KiB, MiB, SECOND } from './units.js'
+
+/** Limits of external agents. Sizes in bytes, times in ms. */
+export const externalLimits = {
+  external: {
+    /** From the start of an agent until it has told what may be chosen. */
+    setup: 45 * SECOND,
+    /** How long what it has told is good, and how long after a failure it is not asked again. */
+    fresh: 600 * SECOND,
+    rest: 60 * SECOND,
+    /** Options, values of one of them, commands. */
+    options: 256,
+    values: 256,
+    commands: 256,
+    /** Characters of a name or description that is shown. */
+    text: 4096,
+    /** What is kept of one preview. */
+    snapshotBytes: 1 * MiB,
+    /** One message of an agent, and all of them while a preview lasts. */
+    messageBytes: 4 * MiB,
+    messages: 10_000,
+    inputBacklog: 1 * MiB,
+    stderr: 4 * KiB,
+    /** Previews at a time, and how many wait. */
+    previews: { atOnce: 4, waiting: 32 },
+  },
+} as const

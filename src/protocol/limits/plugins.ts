@@ -38,6 +38,9 @@ export const pluginsLimits = {
     progressBytes: 16 * KiB,
     /** Files beside the result of one tool call. */
     attachments: 16,
+    /** Parts of a kind of the plugin's own in one answer, and how long the data of one may be. */
+    messageParts: 16,
+    messagePartBytes: 65_536,
     streams: 32,
     streamQueue: 64,
     streamItemBytes: 256 * KiB,

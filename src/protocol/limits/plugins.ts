@@ -84,6 +84,8 @@ export const pluginsLimits = {
     publishedPerSecond: 100,
     /** How long a list of agents, commands, skills, sections or settings waits for one plugin, and a list of tools for its hooks. */
     serviceWait: 8 * SECOND,
+    /** How long a request to a model waits for a plugin that renders the prompt of its agent. */
+    promptWait: 5 * SECOND,
     /** How long a model waits for its provider to tell its limits, the first time; many providers never do. */
     metadataWait: 1 * SECOND,
     /** Age at which the answer of a service is asked for anew, while it still serves. */

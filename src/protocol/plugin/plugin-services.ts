@@ -50,6 +50,9 @@ export type SystemContextSection = z.infer<typeof SystemContextSection>
 export const RenderedPrompt = z.looseObject({ content: z.string(), system: z.boolean().default(false) })
 export type RenderedPrompt = z.infer<typeof RenderedPrompt>
 
+/** Before the name of the agent whose prompt a service renders, in its id. */
+export const AGENT_PROMPT = 'agent.'
+
 export const PluginConfigDocument = z.looseObject({ values: anyRecord, provenance: texts.default({}) })
 export type PluginConfigDocument = z.infer<typeof PluginConfigDocument>
 

@@ -19,7 +19,12 @@ test('a package of which everything is used is told nothing, in any scope that h
 
 test.each([
   ['a part for editors', manifest({ editor: { entrypoint: 'm.js' } }), {}, 'editor: the part for editors is not run here'],
-  ['prompts', manifest(), { prompts: [service('p'), service('q')] }, 'prompts (p, q): nothing here asks for them'],
+  [
+    'prompts',
+    manifest(),
+    { prompts: [service('p'), service('agent.build')] },
+    'prompts (p): only those of agents are asked for, by the id "agent.<name>"',
+  ],
   [
     'schemas of parts that are none',
     manifest(),

@@ -1,5 +1,6 @@
 /** What a package says or contributes that nothing here uses: told, never ignored (service.md, Errors; plugin-protocol §1.1, §4.7). Pure. */
 import { schemaProblem } from '../process/json-schema.js'
+import { AGENT_PROMPT } from '../../../protocol/plugin/plugin-services.js'
 import type { PackageDiagnostic, PackageManifest, PluginScope } from '../../../protocol/plugin/plugin.js'
 import type { Contributions } from '../../../ports/plugin.js'
 
@@ -21,7 +22,8 @@ export function withoutEffect(
   }
   if (contributions !== undefined) {
     const { prompts = [], messageParts = [], mcp = [], providers = [] } = contributions
-    if (prompts.length > 0) add(`prompts (${idsOf(prompts)})`, 'nothing here asks for them')
+    const unasked = prompts.filter(({ id }) => !id.startsWith(AGENT_PROMPT))
+    if (unasked.length > 0) add(`prompts (${idsOf(unasked)})`, `only those of agents are asked for, by the id "${AGENT_PROMPT}<name>"`)
     const unchecked = messageParts.filter(({ schema }) => schema !== null && schema !== undefined && schemaProblem(schema) !== undefined)
     if (unchecked.length > 0) add(`the schema of messageParts (${idsOf(unchecked)})`, 'it is no JSON Schema, and nothing is checked by it')
     if (mcp.length > 0) add(`mcp (${idsOf(mcp)})`, 'it is listed, and starts no server')

@@ -16,7 +16,7 @@ test('what was declared becomes a text that everybody can show, and what was mea
 
 test.each([
   ['no list', 'a text', 'answered parts that are none: they are at most 16 objects { "id", "data" }'],
-  ['too many', new Array(17).fill({ id: 'x.bare', data: 1 }), 'at most 16 objects'],
+  ['too many', Array.from({ length: 17 }, () => ({ id: 'x.bare', data: 1 })), 'at most 16 objects'],
   ['one that is not declared', [{ id: 'y', data: {} }], 'answered a part "y", which the plugin does not declare in "messageParts"'],
   ['one against its schema', [{ id: 'x.chart', data: {} }], 'answered a part "x.chart" that is not as it was declared'],
   ['one that is too long', [{ id: 'x.bare', data: 'x'.repeat(65_536) }], 'it has more than 65536 bytes'],

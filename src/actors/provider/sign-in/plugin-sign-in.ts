@@ -4,7 +4,7 @@
  * I1 What it brought is stored for the plugin that brought it, and handed to nobody else.
  */
 import { fromCallback, fromPromise } from 'xstate'
-import * as z from 'zod'
+import type * as z from 'zod'
 import { type SignInEvent, signInMachine } from '../../../machines/sign-in/sign-in.machine.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'

@@ -7,6 +7,7 @@ import type { ActorRegistry } from '../../../kernel/roots.js'
 import type { CredentialFile } from '../credentials/credential-file.js'
 import { connectionsOf, storedConnection, withConnection, withDefault } from '../credentials/document.js'
 import type { ProviderAdministration } from '../../../ports/plugin.js'
+import type { ProviderAuthMethod } from '../../../protocol/provider/sign-in.js'
 import { messageOf } from '../../../protocol/message-of.js'
 import { pluginMethods } from './plugin-sign-in.js'
 import { createOAuth, type OAuth } from './oauth.js'
@@ -100,12 +101,15 @@ export function createProviderSignIns(parts: ProviderSignInParts): SupervisedSig
 }
 
 /** None of a plugin that does not say. */
-async function shownOf({ id, administration }: AdministeredProvider, log: Effects['log']) {
+async function shownOf(
+  { id, administration }: AdministeredProvider,
+  log: Effects['log'],
+): Promise<readonly [string, ProviderAuthMethod[]]> {
   try {
-    return [id, (await pluginMethods(administration)).map(({ shown }) => shown)] as const
+    return [id, (await pluginMethods(administration)).map(({ shown }) => shown)]
   } catch (error) {
     log.warn('a provider of a plugin does not say how to sign in', { providerId: id, cause: messageOf(error) })
-    return [id, []] as const
+    return [id, []]
   }
 }
 

@@ -180,6 +180,8 @@ export async function streamStep(
         return step.usage === undefined ? acceptCall(run, step, part, onCall) : refuseLate(run, step, part)
       case 'tool-result':
         return recordResult(recorder, part)
+      case 'file':
+        return recorder.fileMade(part.file)
       case 'finish':
         step.finish = part.reason
         step.usage = part.usage

@@ -36,7 +36,7 @@ export function createProviderRenewal({ effects, file, configs, installation }: 
   return { oauth, renewal: createRenewal({ effects, file, oauth, settings }) }
 }
 
-export interface AdministeredProvider {
+interface AdministeredProvider {
   readonly id: string
   readonly administration: ProviderAdministration
 }

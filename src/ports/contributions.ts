@@ -79,7 +79,7 @@ export type CommandPart =
   | { readonly type: 'file'; readonly mime: string; readonly url: string; readonly filename: string }
 export type SkillService = Service<(request: ServiceRequest) => Promise<readonly PluginSkill[]>>
 export type ContextService = Service<(request: ServiceRequest) => Promise<readonly SystemContextSection[]>>
-export type PromptService = Service<(request: PromptRequest) => Promise<RenderedPrompt>>
+export type PromptService = Service<(request: PromptRequest, signal?: AbortSignal) => Promise<RenderedPrompt>>
 export type ConfigService = Service<(request: ServiceRequest) => Promise<PluginConfigDocument>>
 
 export interface RouteContribution {

@@ -56,6 +56,8 @@ export interface ToolResult {
   readonly output: string
   readonly metadata?: Readonly<Record<string, unknown>>
   readonly attachments?: readonly Pick<FilePart, 'mime' | 'url' | 'filename'>[]
+  /** Parts of a kind of their own that follow the call on its message; `text` is what those are shown who do not know the kind. No model is. */
+  readonly parts?: readonly { readonly kind: string; readonly schemaVersion: string; readonly data: unknown; readonly text: string }[]
 }
 
 /** Thrown by a tool for a failure the model should see; `metadata` is kept on the part. */
@@ -111,8 +113,19 @@ export interface ProviderContribution {
   metadata?(model: UserModel): Promise<unknown>
   /** Its adapters tell tokens from keys (`ProviderSettings.hasToken`); others are handed keys alone. */
   readonly takesTokens?: true
+  /** How somebody signs in at it, in its own way, and what of that is kept (plugin-protocol §7.2). */
+  readonly administration?: ProviderAdministration
   /** Makes the adapter of one configured provider; cheap, called once per provider configuration. */
   create(settings: ProviderSettings): ProviderAdapter
+}
+
+export interface ProviderAdministration {
+  /** Names who may be handed what its sign-ins brought: stored with the credential in the place of an address, so that nobody else is. */
+  readonly keeper: string
+  /** Asks it to do something: `authMethods`, `oAuthAuthorize`, `oAuthCallback`. Answers the body; rejects with what it said. */
+  ask(action: string, body: unknown, options: { readonly timeoutMs: number; readonly signal?: AbortSignal }): Promise<unknown>
+  /** The credential it has by now, an `AuthInfo`, or null. */
+  credential(signal?: AbortSignal): Promise<unknown>
 }
 
 /** A keyless provider a plugin brings with it; models are offered in this order, the first is its default. */

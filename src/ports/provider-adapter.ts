@@ -98,6 +98,8 @@ export type StreamPart =
       readonly executed?: true
     }
   | ExecutedResult
+  /** What the model made besides text: shown to people, and to no model. */
+  | { readonly type: 'file'; readonly file: Pick<FilePart, 'mime' | 'url' | 'filename'> }
   | { readonly type: 'finish'; readonly reason: string; readonly usage: TokenUsage }
 
 export type FinishReason = 'stop' | 'length' | 'tool-calls' | 'content-filter' | 'error' | 'other'

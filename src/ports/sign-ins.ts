@@ -9,8 +9,8 @@ import type {
 } from '../protocol/provider/sign-in.js'
 
 export interface SignIns {
-  /** Ways to connect each provider this installation knows, best first. */
-  methods(): Promise<ProviderAuthMethods>
+  /** Ways to connect each provider this installation knows, best first, and those that plugins bring to a directory. */
+  methods(directory: string): Promise<ProviderAuthMethods>
   /** Begins a sign-in; null when the method only needs a key. Throws `request.invalid`, `resource.not_found`, `request.unprocessable`. */
   authorize(
     caller: Caller,

@@ -9,6 +9,7 @@ import type {
   ContextService,
   EventsContribution,
   Hook,
+  PromptService,
   RouteContribution,
   SkillService,
   SocketOperation,
@@ -75,6 +76,7 @@ export interface RegistryView {
   /** See `ExtraContributions.prepare`. */
   readonly preparations: readonly NonNullable<Contributions['prepare']>[]
   readonly systemContext: readonly Registered<ContextService>[]
+  readonly prompts: readonly Registered<PromptService>[]
   /** See `ExtraContributions.sessionContext`. */
   readonly sessionContext: readonly ((session: Session) => string | undefined)[]
   readonly config: readonly Registered<ConfigService>[]

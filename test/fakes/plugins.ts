@@ -42,6 +42,7 @@ export function createFakeView(
     skills: [],
     preparations: [],
     systemContext: [],
+    prompts: [],
     sessionContext: [],
     config: [],
     routes: [],

@@ -48,7 +48,8 @@ export function createAdapterCache(key: Key, renewal: Renewal | undefined): (pro
         return stored?.type === 'oauth' && key(held.provider) === stored.secret
       }
       const made = contribution.create({ providerId, npm, baseURL, apiKey, hasToken, headers, options, compatibility })
-      return renewal === undefined || provider.stored?.type !== 'oauth' ? made : withRenewal(made, { held, key, renewal })
+      const isRenewed = provider.stored?.type === 'oauth' && contribution.administration === undefined
+      return renewal === undefined || !isRenewed ? made : withRenewal(made, { held, key, renewal })
     }
     const adapter = known?.adapter ?? make()
     kept.set(identity, { adapter, held })

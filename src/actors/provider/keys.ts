@@ -8,7 +8,10 @@ import type { CatalogModel } from './catalog/models.js'
 import { type Connection, connectionFor, type CredentialDocument, secretOf, type StoredKey } from './credentials/document.js'
 
 /** The key of a provider: stored for its endpoint, else from the first of its environment variables that is set, else from the configuration. */
-export function keyOf({ auth, env, configuredKey, stored, baseURL }: CatalogProvider, values: Effects['env']): string | undefined {
+export function keyOf(provider: CatalogProvider, values: Effects['env']): string | undefined {
+  const { auth, env, configuredKey, stored, baseURL } = provider
+  const { keeper } = provider.contribution?.administration ?? {}
+  if (keeper !== undefined) return stored?.endpoint === keeper ? stored.secret : undefined
   if (auth === 'none') return undefined
   if (stored !== undefined && isSameEndpoint(stored.endpoint, baseURL)) return stored.secret
   for (const name of env) {

@@ -97,7 +97,7 @@ export function createProviders(deps: ProvidersDeps): Providers {
       if (provider !== undefined) {
         const reason = await unfit(provider, type)
         if (reason !== undefined) throw new SvcError('request.unprocessable', reason, { providerId })
-        return provider.baseURL
+        return provider.contribution?.administration?.keeper ?? provider.baseURL
       }
       const message = `There is no provider "${providerId}" in the configuration of this installation. Configure it there, so that its key has an address to go to.`
       throw new SvcError('resource.not_found', message, { providerId })

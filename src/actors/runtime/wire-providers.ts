@@ -22,12 +22,13 @@ export function wireProviders({ effects, actors, inspect }: ProviderWiring, { co
   const registered = createWorkspaceRegistry(effects)
   const signingIn = { effects, file: credentials, configs, installation: effects.paths.config }
   const tokens = createProviderRenewal(signingIn)
+  // The installation is no workspace: nothing is looked for in it, and nothing starts for it.
+  const contributions = async (directory: string) =>
+    (directory === effects.paths.config ? serving.current(directory) : await serving.ready(directory)).providers
   const providers = createProviders({
     effects,
     configs,
-    // The installation is no workspace: nothing is looked for in it, and nothing starts for it.
-    contributions: async (directory) =>
-      (directory === effects.paths.config ? serving.current(directory) : await serving.ready(directory)).providers,
+    contributions,
     adapters: () => serving.adapters(),
     workspaceOf: async (directory) => containing(await registered.all().catch(() => []), directory),
     source,
@@ -35,7 +36,11 @@ export function wireProviders({ effects, actors, inspect }: ProviderWiring, { co
     installation: effects.paths.config,
     renewal: tokens.renewal,
   })
-  const signIns = createProviderSignIns({ ...signingIn, ...tokens, providers, actors, inspect })
+  const administered = async (directory: string) =>
+    (await contributions(directory)).flatMap(({ builtin, administration }) =>
+      builtin === undefined || administration === undefined ? [] : [{ id: builtin.id, administration }],
+    )
+  const signIns = createProviderSignIns({ ...signingIn, ...tokens, providers, administered, actors, inspect })
   const connections = createConnections({ effects, file: credentials, endpointOf: providers.endpoint })
   return { registered, providers, signIns, connections }
 }

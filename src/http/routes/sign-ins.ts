@@ -4,7 +4,7 @@ import { signInRoutes as contracts } from '../../protocol/provider/sign-in.js'
 import type { Binder } from '../bind.js'
 
 export function signInRoutes(bind: Binder, { signIns }: Runtime): void {
-  bind.json(contracts.methods, () => signIns.methods())
+  bind.json(contracts.methods, ({ directory }) => signIns.methods(directory))
   bind.json(contracts.usage, ({ query }) => signIns.usage(query.workspaceId))
   bind.json(contracts.authorize, ({ caller, params, query, body }) =>
     signIns.authorize(caller, params.provider_id, query.workspaceId, body),

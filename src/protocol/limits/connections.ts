@@ -15,6 +15,10 @@ export const connectionsLimits = {
     lifetime: 10 * MINUTE,
     /** How long its user is waited for: less than clients wait for an answer. */
     answer: 290 * SECOND,
+    /** How long a plugin is waited for that says how somebody signs in at its provider. */
+    pluginAnswer: 10 * SECOND,
+    /** Ways to sign in of one provider of a plugin. */
+    pluginMethods: 16,
     /** Sign-ins that go on. */
     open: 16,
     /** Attempts that are remembered. */

@@ -38,6 +38,9 @@ export const pluginsLimits = {
     progressBytes: 16 * KiB,
     /** Files beside the result of one tool call. */
     attachments: 16,
+    /** Parts of a kind of the plugin's own in one answer, and how long the data of one may be. */
+    messageParts: 16,
+    messagePartBytes: 65_536,
     streams: 32,
     streamQueue: 64,
     streamItemBytes: 256 * KiB,
@@ -81,6 +84,8 @@ export const pluginsLimits = {
     publishedPerSecond: 100,
     /** How long a list of agents, commands, skills, sections or settings waits for one plugin, and a list of tools for its hooks. */
     serviceWait: 8 * SECOND,
+    /** How long a request to a model waits for a plugin that renders the prompt of its agent. */
+    promptWait: 5 * SECOND,
     /** How long a model waits for its provider to tell its limits, the first time; many providers never do. */
     metadataWait: 1 * SECOND,
     /** Age at which the answer of a service is asked for anew, while it still serves. */

@@ -50,6 +50,9 @@ export type SystemContextSection = z.infer<typeof SystemContextSection>
 export const RenderedPrompt = z.looseObject({ content: z.string(), system: z.boolean().default(false) })
 export type RenderedPrompt = z.infer<typeof RenderedPrompt>
 
+/** Before the name of the agent whose prompt a service renders, in its id. */
+export const AGENT_PROMPT = 'agent.'
+
 export const PluginConfigDocument = z.looseObject({ values: anyRecord, provenance: texts.default({}) })
 export type PluginConfigDocument = z.infer<typeof PluginConfigDocument>
 
@@ -78,6 +81,8 @@ const usage = {
 }
 const id = z.string()
 
+const MADE = /^(?:image|video|audio)\/[\w.+-]{1,100}$/
+
 /** One item of a generation stream (plugin-protocol §7.1); snake_case usage keys are renamed before parsing. */
 export const ProviderStreamEvent = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('start') }),
@@ -95,6 +100,8 @@ export const ProviderStreamEvent = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('tool-call'), id, name: z.string(), input: z.unknown() }),
   z.looseObject({ type: z.literal('tool-result'), id, output: z.string() }),
   z.looseObject({ type: z.literal('tool-error'), id, message: z.string() }),
+  /** A picture, a film or a sound that the model made. */
+  z.looseObject({ type: z.literal('file'), mime: z.string().regex(MADE), filename: z.string().nullish(), dataBase64: z.base64() }),
   z.looseObject({ type: z.literal('finish-step'), ...usage }),
   z.looseObject({ type: z.literal('finish'), ...usage }),
   z.looseObject({ type: z.literal('error'), message: z.string() }),

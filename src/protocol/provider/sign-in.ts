@@ -39,7 +39,7 @@ export const ProviderAuthorizeRequest = z
   .meta({ id: 'ProviderAuthorizeRequest' })
 export type ProviderAuthorizeRequest = z.infer<typeof ProviderAuthorizeRequest>
 
-const ProviderAuthAuthorization = z
+export const ProviderAuthAuthorization = z
   .looseObject({
     url: z.string(),
     method: z.enum(['auto', 'code']),

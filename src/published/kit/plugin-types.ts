@@ -72,6 +72,8 @@ export interface ToolResult {
   readonly metadata?: AnyRecord
   /** Files beside the text, at most 16: images and documents that the model may see, and people get. All of it fits into one frame. */
   readonly attachments?: readonly ToolAttachment[]
+  /** Parts that follow the call on its message, at most 16, each of a kind of `messageParts` and at most 64 KiB; no model sees them. */
+  readonly parts?: readonly { readonly id: string; readonly data: unknown }[]
 }
 
 /** `data` is sent as Base64; a `url` begins with `data:`. */

@@ -33,6 +33,8 @@ type GenerationEvent =
   | { readonly type: 'tool-call'; readonly id: string; readonly name: string; readonly input: unknown }
   | { readonly type: 'tool-result'; readonly id: string; readonly output: string }
   | { readonly type: 'tool-error'; readonly id: string; readonly message: string }
+  /** What the model made: `image/…`, `video/…` or `audio/…`. At most 16 of a step are kept. */
+  | { readonly type: 'file'; readonly mime: string; readonly filename?: string; readonly dataBase64: string }
   | ({ readonly type: 'finish-step' | 'finish' } & Usage)
   | { readonly type: 'error'; readonly message: string }
 

@@ -68,11 +68,12 @@ export const createHost: CreateTestHost = async (plugin, options = {}) => {
     answer: (method, answer) => void scripted.set(method, answer),
     async callTool(tool, input = {}, { signal, ...place } = {}) {
       const reply = recordOf(await call('tool.invoke', { tool, directory, ...place, input }, signal === undefined ? {} : { signal }))
-      const { output, title, metadata, attachments } = reply
+      const { output, title, metadata, attachments, parts } = reply
       const rest = {
         ...(typeof title === 'string' ? { title } : {}),
         ...(metadata === undefined ? {} : { metadata }),
         ...(attachments === undefined ? {} : { attachments }),
+        ...(parts === undefined ? {} : { parts }),
       }
       return { output: String(output), ...rest }
     },

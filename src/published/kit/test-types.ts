@@ -58,7 +58,7 @@ interface TestHost {
     id: string,
     input?: unknown,
     options?: TestToolOptions,
-  ): Promise<{ output: string; title?: string; metadata?: unknown; attachments?: unknown }>
+  ): Promise<{ output: string; title?: string; metadata?: unknown; attachments?: unknown; parts?: unknown }>
   /** The value after the hook; rejects with what the handler threw. */
   runHook(name: string, context: unknown, value: unknown): Promise<unknown>
   /** Delivers an event; resolves when the handler is done with it, whatever it threw. */

@@ -193,12 +193,12 @@ describe('a provider', () => {
     expect(sent.at(-1)).toMatchObject({ method: '$/cancelStream' })
   })
 
-  test('has its other methods, and route and media only when it declares them', async () => {
+  test('has its other methods, and administration and media only when it declares them', async () => {
     const plain = provide()
-    expect([plain.provider.route, plain.provider.media]).toEqual([undefined, undefined])
+    expect([plain.provider.administration, plain.provider.media]).toEqual([undefined, undefined])
     const { provider, plugin, sent } = provide({ media: true, administration: true })
     const metadata = provider.metadata({ providerId: 'p', modelId: 'm' })
-    const auth = provider.auth('p')
+    const auth = provider.administration?.credential()
     plugin({ id: 1, result: { limit: null } }, { id: 2, result: null })
     expect(await Promise.all([metadata, auth])).toEqual([{ limit: null }, null])
     const ask = {

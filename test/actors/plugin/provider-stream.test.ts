@@ -50,6 +50,16 @@ describe('the stream of a process provider', () => {
     ])
   })
 
+  test('shows what the model made, and takes nothing else for that', () => {
+    const file = { type: 'file', mime: 'image/png', filename: 'cat.png', dataBase64: 'aGk=' }
+    expect(read([file, { ...file, filename: null }]).parts).toEqual([
+      { type: 'file', file: { mime: 'image/png', url: 'data:image/png;base64,aGk=', filename: 'cat.png' } },
+      { type: 'file', file: { mime: 'image/png', url: 'data:image/png;base64,aGk=' } },
+    ])
+    for (const wrong of [{ mime: 'text/html' }, { mime: 'image/png;base64,' }, { dataBase64: 'no base64' }])
+      expect(read([{ ...file, ...wrong }]).error).toMatchObject({ message: expect.stringContaining('no stream event') as string })
+  })
+
   test('hands calls after its end on after the finish, where they are refused', () => {
     const call = (id: string) => ({ type: 'tool-call', id, name: 'read', input: {} })
     const part = (callId: string) => ({ type: 'tool-call', callId, tool: 'read', input: '{}' })

@@ -19,9 +19,14 @@ test('a package of which everything is used is told nothing, in any scope that h
 
 test.each([
   ['a part for editors', manifest({ editor: { entrypoint: 'm.js' } }), {}, 'editor: the part for editors is not run here'],
-  ['parts', manifest(), { messageParts: [{ id: 'x.part' }] }, 'messageParts (x.part): parts of messages are the built-in kinds alone'],
+  [
+    'schemas of parts that are none',
+    manifest(),
+    { messageParts: [{ id: 'x.part', schema: { type: 'nonsense' } }] },
+    'the schema of messageParts (x.part): it is no JSON Schema, and nothing is checked by it',
+  ],
   ['MCP metadata', manifest(), { mcp: [{ id: 'm' }] }, 'mcp (m): it is listed, and starts no server'],
-  ['media', manifest(), { providers: [{ media: () => undefined }] }, 'provider media and administration: nothing here calls them'],
+  ['media', manifest(), { providers: [{ media: () => undefined }] }, 'provider media: nothing here calls it'],
 ])('%s are told', (_, what, offered, message) => {
   expect(messages(what, 'workspace', offered as unknown as Contributions)).toEqual([`no-effect: has no effect: ${message}`])
 })

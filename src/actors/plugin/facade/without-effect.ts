@@ -1,4 +1,5 @@
 /** What a package says or contributes that nothing here uses: told, never ignored (service.md, Errors; plugin-protocol §1.1, §4.7). Pure. */
+import { schemaProblem } from '../process/json-schema.js'
 import type { PackageDiagnostic, PackageManifest, PluginScope } from '../../../protocol/plugin/plugin.js'
 import type { Contributions } from '../../../ports/plugin.js'
 
@@ -20,10 +21,10 @@ export function withoutEffect(
   }
   if (contributions !== undefined) {
     const { messageParts = [], mcp = [], providers = [] } = contributions
-    if (messageParts.length > 0) add(`messageParts (${idsOf(messageParts)})`, 'parts of messages are the built-in kinds alone')
+    const unchecked = messageParts.filter(({ schema }) => schema !== null && schema !== undefined && schemaProblem(schema) !== undefined)
+    if (unchecked.length > 0) add(`the schema of messageParts (${idsOf(unchecked)})`, 'it is no JSON Schema, and nothing is checked by it')
     if (mcp.length > 0) add(`mcp (${idsOf(mcp)})`, 'it is listed, and starts no server')
-    const extended = providers.filter((provider) => 'media' in provider || 'route' in provider)
-    if (extended.length > 0) add('provider media and administration', 'nothing here calls them')
+    if (providers.some((provider) => 'media' in provider)) add('provider media', 'nothing here calls it')
     const unseen = scope === 'session' ? OF_WORKSPACES.filter((kind) => (contributions[kind] ?? []).length > 0) : []
     if (unseen.length > 0) add(`${unseen.join(', ')} of a package of the scope "session"`, 'use the scope "workspace"')
   }

@@ -2,6 +2,7 @@
 import { watchSilence } from '../../../kernel/silence.js'
 import * as z from 'zod'
 import { LIMITS } from '../../../protocol/limits.js'
+import { SvcError } from '../../../protocol/errors.js'
 import type { ProviderDeclaration } from '../../../protocol/plugin/plugin-frame.js'
 import type { GenerationRequest, MediaRequest } from '../../../protocol/plugin/plugin-requests.js'
 import { RouteResponse } from '../../../protocol/plugin/plugin-services.js'
@@ -11,19 +12,17 @@ import { parseAnswer } from './external-services.js'
 import { isFrameTooLarge } from '../link/frame-text.js'
 import { isFields } from '../link/initialize.js'
 import type { Link } from '../link/link.js'
-import type { ProviderContribution, ProviderSettings } from '../../../ports/plugin.js'
+import type { ProviderAdministration, ProviderContribution, ProviderSettings } from '../../../ports/plugin.js'
 import { reasonOf } from '../link/pending-calls.js'
 import { toProviderMessages } from '../calls/provider-messages.js'
 import { createStreamReader } from './provider-stream.js'
 import type { PluginStream } from '../link/streams.js'
 import { messageOf } from '../../../protocol/message-of.js'
 
-/** A provider with the methods besides generation; `route` and `media` are there when they are declared. */
+/** A provider with the methods besides generation; `administration` and `media` are there when they are declared. */
 export interface ExternalProvider extends ProviderContribution {
   readonly priority: number
   metadata(model: UserModel, signal?: AbortSignal): Promise<unknown>
-  auth(providerId: string, signal?: AbortSignal): Promise<unknown>
-  readonly route?: (request: ProviderRouteRequest, signal?: AbortSignal) => Promise<RouteResponse>
   readonly media?: (request: Omit<MediaRequest, 'serviceId'>, signal?: AbortSignal) => Promise<Media>
 }
 
@@ -58,7 +57,13 @@ type Media = z.infer<typeof Media>
 const Table = z.record(z.string(), z.unknown())
 const { firstByte, idle, trailer } = LIMITS.provider
 
-export function externalProvider(declared: ProviderDeclaration, link: Link, clock: Clock): ExternalProvider {
+interface ProviderParts {
+  readonly pluginId: string
+  readonly link: Link
+  readonly clock: Clock
+}
+
+export function externalProvider(declared: ProviderDeclaration, { pluginId, link, clock }: ProviderParts): ExternalProvider {
   const { descriptor, priority } = declared
   const { id } = descriptor
   const call = (method: string, params: object, signal?: AbortSignal) => link.call(method, { serviceId: id, ...params }, { signal })
@@ -70,16 +75,52 @@ export function externalProvider(declared: ProviderDeclaration, link: Link, cloc
       models: descriptor.models.map((model) => ({ id: model, name: model, limit: { context: 0, output: 0 }, reasoning: false })),
     },
     priority,
-    create: (settings) => createAdapter({ serviceId: id, link, clock, settings }),
+    create: (settings) =>
+      createAdapter({ serviceId: id, link, clock, settings: declared.administration ? settings : { ...settings, apiKey: noKey } }),
     metadata: async (model, signal) => parseAnswer('provider.metadata', Table, (await call('provider.metadata', { model }, signal)) ?? {}),
-    auth: async (providerId, signal) => parseAnswer('provider.auth', Table.nullable(), await call('provider.auth', { providerId }, signal)),
-    ...(declared.administration && {
-      route: async (request, signal) => parseAnswer('provider.route', RouteResponse, await call('provider.route', { request }, signal)),
-    }),
+    ...(declared.administration && { administration: administrationOf({ pluginId, providerId: id, link }) }),
     ...(declared.media && {
       media: async (request, signal) => parseAnswer('provider.media', Media, await call('provider.media', request, signal)),
     }),
   }
+}
+
+/** Only what its own sign-in brought is handed to a plugin. */
+const noKey = () => undefined
+
+/** What somebody does to sign in is the plugin's own: it is asked for the ways, and told what was chosen and entered (§7.2). */
+function administrationOf({ pluginId, providerId, link }: AdministrationParts): ProviderAdministration {
+  const none = { connectionId: null, tenantId: null, workspaceId: null, hosted: false }
+  return {
+    keeper: `plugin:${pluginId}`,
+    async ask(action, body, options) {
+      const request: ProviderRouteRequest = { action, providerId, ...none, body }
+      const answer = parseAnswer(
+        'provider.route',
+        RouteResponse,
+        await link.call('provider.route', { serviceId: providerId, request }, options),
+      )
+      if (answer.status < 400) return answer.body
+      const said = isFields(answer.body) ? answer.body['message'] : answer.body
+      const why = typeof said === 'string' && said !== '' ? said.slice(0, SAID) : `status ${answer.status}`
+      throw new SvcError('request.unprocessable', `Provider "${providerId}" refused: ${why}`, { providerId })
+    },
+    credential: async (signal) =>
+      parseAnswer(
+        'provider.auth',
+        Table.nullable(),
+        await link.call('provider.auth', { serviceId: providerId, providerId }, { ...(signal && { signal }) }),
+      ),
+  }
+}
+
+/** Characters of why a plugin refused. */
+const SAID = 500
+
+interface AdministrationParts {
+  readonly pluginId: string
+  readonly providerId: string
+  readonly link: Link
 }
 
 interface AdapterParts {
@@ -144,7 +185,8 @@ function requestOf(settings: ProviderSettings, request: GenerateRequest): Genera
     ...(topP === undefined ? {} : { topP }),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
   }
-  const headers = { ...settings.headers, ...request.headers }
+  const key = settings.apiKey()
+  const headers = { ...settings.headers, ...request.headers, ...(key !== undefined && { authorization: `Bearer ${key}` }) }
   return {
     providerId: settings.providerId,
     modelId: model.id,

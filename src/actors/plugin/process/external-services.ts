@@ -40,10 +40,10 @@ export function externalServices(reply: InitializeReply, link: Link, served: Pic
 }
 
 function service<Schema extends z.ZodType>(link: Link, method: string, answer: Schema) {
-  return ({ id, priority }: ServiceDeclaration): Service<(request: unknown) => Promise<z.output<Schema>>> => ({
+  return ({ id, priority }: ServiceDeclaration): Service<(request: unknown, signal?: AbortSignal) => Promise<z.output<Schema>>> => ({
     id,
     priority,
-    call: async (request) => parseAnswer(method, answer, await link.call(method, { serviceId: id, request })),
+    call: async (request, signal) => parseAnswer(method, answer, await link.call(method, { serviceId: id, request }, { signal })),
   })
 }
 

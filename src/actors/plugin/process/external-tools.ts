@@ -5,6 +5,7 @@ import { LIMITS } from '../../../protocol/limits.js'
 import type { ToolDeclaration } from '../../../protocol/plugin/plugin-frame.js'
 import { isEmptyTable, isFields } from '../link/initialize.js'
 import { firstIssue, schemaProblem } from './json-schema.js'
+import { type PartReader, partReader } from './message-parts.js'
 import type { ServedSessions } from '../brokers/served-sessions.js'
 import type { Link } from '../link/link.js'
 import { type PermissionNeed, type ToolContribution, ToolError, type ToolResult } from '../../../ports/plugin.js'
@@ -13,10 +14,12 @@ import { messageOf } from '../../../protocol/message-of.js'
 interface ToolParts {
   readonly link: Link
   readonly served: Pick<ServedSessions, 'during'>
+  /** Absent = it declares none. */
+  readonly parts?: PartReader
 }
 
 /** One declared tool. Throws `plugin.invalid` when its parameters are no JSON Schema. */
-export function externalTool(pluginId: string, declared: ToolDeclaration, { link, served }: ToolParts): ToolContribution {
+export function externalTool(pluginId: string, declared: ToolDeclaration, { link, served, parts }: ToolParts): ToolContribution {
   const { id, description, parameters, permission, outputSchema } = declared
   return {
     id,
@@ -32,7 +35,7 @@ export function externalTool(pluginId: string, declared: ToolDeclaration, { link
         const params = { tool: id, directory, sessionId, messageId, callId, input: value }
         const call = () => link.call('tool.invoke', params, { signal, onProgress: (metadata) => context.progress(metadata) })
         const reply = await served.during({ sessionId, tool: context }, call)
-        return toolResult(id, reply)
+        return toolResult(id, reply, parts)
       } catch (error) {
         if (signal.aborted || error instanceof ToolError) throw error
         throw new ToolError(messageOf(error))
@@ -65,11 +68,11 @@ function patternOf(input: unknown, argument: string): string {
 }
 
 /** What the model and the client get: text is taken as it is, other JSON is printed (plugin-protocol §4.7). */
-export function toolResult(toolId: string, reply: unknown): ToolResult {
+export function toolResult(toolId: string, reply: unknown, partsOf: PartReader = NO_PARTS): ToolResult {
   if (reply !== null && !isFields(reply)) throw new ToolError(wrongShape(toolId, kindOf(reply)))
-  const { title, output, metadata, attachments } = reply ?? {}
+  const { title, output, metadata, attachments, parts } = reply ?? {}
   const names = Object.keys(reply ?? {})
-  if (names.length > 0 && title === undefined && output === undefined && metadata === undefined && attachments === undefined) {
+  if (names.length > 0 && [title, output, metadata, attachments, parts].every((known) => known === undefined)) {
     throw new ToolError(wrongShape(toolId, `an object with ${names.slice(0, SHOWN_NAMES).join(', ')}`))
   }
   return {
@@ -77,6 +80,7 @@ export function toolResult(toolId: string, reply: unknown): ToolResult {
     output: textOf(output),
     ...(metadata === undefined || metadata === null ? {} : { metadata: isFields(metadata) ? metadata : { value: metadata } }),
     ...attached(toolId, attachments),
+    ...partsOf(toolId, parts),
   }
 }
 
@@ -103,6 +107,7 @@ function attached(toolId: string, attachments: unknown): Pick<ToolResult, 'attac
   }
 }
 
+const NO_PARTS = partReader([])
 const SHOWN_NAMES = 5
 
 function wrongShape(toolId: string, came: string): string {

@@ -12,6 +12,7 @@ import { externalProvider } from './external-provider.js'
 import { externalRoute, externalSocketRoute } from './external-routes.js'
 import { externalServices } from './external-services.js'
 import { externalTool } from './external-tools.js'
+import { partReader } from './message-parts.js'
 import type { Link } from '../link/link.js'
 import type { Contributions } from '../../../ports/plugin.js'
 
@@ -29,9 +30,10 @@ export interface ExternalParts {
 export function toContributions(reply: InitializeReply, parts: ExternalParts): Contributions {
   const { link, clock, pluginId, served } = parts
   const events = eventsOf(reply, parts)
+  const readParts = partReader(reply.messageParts)
   return {
-    tools: reply.tools.map((tool) => externalTool(pluginId, tool, { link, served })),
-    providers: reply.services.providers.map((provider) => externalProvider(provider, link, clock)),
+    tools: reply.tools.map((tool) => externalTool(pluginId, tool, { link, served, parts: readParts })),
+    providers: reply.services.providers.map((provider) => externalProvider(provider, { pluginId, link, clock })),
     ...externalServices({ ...reply, hooks: reply.hooks.filter((hook) => isGranted(hook, parts.capabilities)) }, link, served),
     ...(events === undefined ? {} : { events }),
     routes: reply.routes.map((route) => externalRoute(route, link, served)),

@@ -2,6 +2,7 @@
 import { type TokenUsage, ZERO_USAGE } from '../../../protocol/message/token-usage.js'
 import { ProviderStreamEvent } from '../../../protocol/plugin/plugin-services.js'
 import { ProviderError, type StreamPart } from '../../../ports/provider-adapter.js'
+import { wellFormed } from '../../../protocol/text/well-formed.js'
 import { isFields } from '../link/initialize.js'
 
 type Finish = Extract<ProviderStreamEvent, { type: 'finish' | 'finish-step' }>
@@ -79,6 +80,8 @@ export function createStreamReader(providerId: string, push: (part: StreamPart) 
         return push({ type: 'tool-input-start', callId: event.id, tool: event.name })
       case 'tool-input-delta':
         return inputs.has(event.id) ? push({ type: 'tool-input', callId: event.id, delta: event.delta }) : undefined
+      case 'file':
+        return push({ type: 'file', file: fileOf(event) })
       case 'start-step':
         step = undefined
         return undefined
@@ -128,6 +131,14 @@ function usageOf(event: Finish): TokenUsage {
     ...(totalTokens === undefined || totalTokens === null ? {} : { total: totalTokens }),
   }
 }
+
+function fileOf({ mime, filename, dataBase64 }: Extract<ProviderStreamEvent, { type: 'file' }>) {
+  const url = `data:${mime};base64,${dataBase64}`
+  return { mime, url, ...(typeof filename === 'string' && filename !== '' && { filename: wellFormed(filename.slice(0, FILENAME)) }) }
+}
+
+/** Characters of the name of a file. */
+const FILENAME = 200
 
 function renamed(item: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   if (item['type'] !== 'finish' && item['type'] !== 'finish-step') return item

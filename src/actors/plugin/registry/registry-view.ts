@@ -7,6 +7,7 @@ import type { Contributions, ToolContribution } from '../../../ports/plugin.js'
 import { promptCommand } from './prompt-commands.js'
 import type { Publication } from './publication.js'
 import type { Registered, RegisteredHook, RegisteredTool, RegistryView, Stamp } from '../../../ports/view.js'
+import { AGENT_PROMPT } from '../../../protocol/plugin/plugin-services.js'
 import { messageOf } from '../../../protocol/message-of.js'
 import { compare } from '../../../kernel/sort.js'
 
@@ -42,7 +43,7 @@ export function stampEntry(publication: Publication): Entry {
     source: publication,
     keys: new Set(conflictKeys(pluginId, contributions)),
     stamp,
-    commands: (contributions.prompts ?? []).map((prompt) => promptCommand(pluginId, prompt)),
+    commands: (contributions.prompts ?? []).filter(({ id }) => !id.startsWith(AGENT_PROMPT)).map((prompt) => promptCommand(pluginId, prompt)),
     tools: (contributions.tools ?? []).map((contribution) => stamped(stamp, { contribution, definition: defineOf(contribution) })),
     hooks: new Map(
       Object.entries(contributions.hooks ?? {}).map(([name, hook]) => [
@@ -100,6 +101,7 @@ export function createView(entries: readonly Entry[], generation: number, direct
     ),
     skills: services(({ skills }) => skills),
     systemContext: services(({ systemContext }) => systemContext),
+    prompts: services(({ prompts }) => prompts),
     config: services(({ config }) => config),
     routes: all(({ routes }) => routes),
     sockets: all(({ websocketRoutes }) => websocketRoutes),

@@ -65,6 +65,12 @@ interface Begin {
   readonly request: ProviderAuthorizeRequest
 }
 
+/** How it goes on, in whosever way. */
+interface BeginWith {
+  readonly kind: SignInKind
+  readonly made: SignInEffects
+}
+
 export function createAttempts(deps: AttemptsDeps) {
   const { effects, oauth, store } = deps
   const attempts = createLru<string, Attempt>(LIMITS.signIn.attempts)
@@ -88,11 +94,7 @@ export function createAttempts(deps: AttemptsDeps) {
     }
   }
 
-  async function begin(caller: Caller, place: Place, { kind, settings, request }: Begin) {
-    if (kind === 'browser') giveWay(caller, place)
-    if (supervised.size >= LIMITS.signIn.open) throw new SvcError('quota.exceeded', `${LIMITS.signIn.open} sign-ins go on; end one first.`)
-    const attemptId = newId(effects.random)
-    const { providerId, workspaceId } = place
+  function begin(caller: Caller, place: Place, { kind, settings, request }: Begin) {
     const label = request.label ?? 'Sign-in'
     const made = signInEffects(
       { effects, oauth },
@@ -110,6 +112,14 @@ export function createAttempts(deps: AttemptsDeps) {
           }),
       },
     )
+    return beginWith(caller, place, { kind, made })
+  }
+
+  async function beginWith(caller: Caller, place: Place, { kind, made }: BeginWith) {
+    if (kind === 'browser') giveWay(caller, place)
+    if (supervised.size >= LIMITS.signIn.open) throw new SvcError('quota.exceeded', `${LIMITS.signIn.open} sign-ins go on; end one first.`)
+    const attemptId = newId(effects.random)
+    const { providerId, workspaceId } = place
     const expiresAt = effects.clock.now() + LIMITS.signIn.lifetime
     const ref = supervised.start(attemptId, (options) =>
       createActor(made.logic, {
@@ -125,7 +135,7 @@ export function createAttempts(deps: AttemptsDeps) {
     await reached(ref, (snapshot) => !snapshot.hasTag('offering'))
     const { offer, reason } = ref.getSnapshot().context
     if (offer === undefined) throw new SvcError('request.unprocessable', reason ?? 'The sign-in was cancelled.')
-    return { ...offer, method: kind === 'code' ? ('code' as const) : ('auto' as const), attemptId, expiresAt }
+    return { ...offer, method: needsCode({ kind, effects: made }) ? ('code' as const) : ('auto' as const), attemptId, expiresAt }
   }
 
   /** I1. Somebody may wait for an attempt, and its answer be given meanwhile, each once. */
@@ -142,6 +152,7 @@ export function createAttempts(deps: AttemptsDeps) {
 
   return {
     begin,
+    beginWith,
     /** Waits for the end of an attempt, or gives it its answer. */
     end: (caller: Caller, place: Place, attemptId: string, code: string | undefined, signal: AbortSignal) =>
       end(claim(caller, place, attemptId, code !== undefined), code, signal),
@@ -158,7 +169,7 @@ async function end(attempt: Attempt, code: string | undefined, signal: AbortSign
   const { ref } = attempt
   if (code !== undefined && isOpen(attempt) && !attempt.effects.paste(code))
     throw new SvcError('request.invalid', 'This sign-in has its answer already.')
-  if (code === undefined && attempt.kind === 'code')
+  if (code === undefined && needsCode(attempt))
     throw new SvcError('request.invalid', 'This sign-in needs the code that the provider shows.')
   if (code === undefined) attempt.isAwaited = true
   else attempt.isAnswered = true
@@ -175,6 +186,10 @@ async function end(attempt: Attempt, code: string | undefined, signal: AbortSign
   } finally {
     signal.removeEventListener('abort', leave)
   }
+}
+
+function needsCode({ kind, effects }: Pick<Attempt, 'kind' | 'effects'>): boolean {
+  return effects.needsCode?.() ?? kind === 'code'
 }
 
 export function noSignIn(): SvcError {

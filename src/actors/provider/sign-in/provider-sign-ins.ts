@@ -6,6 +6,10 @@ import type { Configs, Providers } from '../../../ports/facades.js'
 import type { ActorRegistry } from '../../../kernel/roots.js'
 import type { CredentialFile } from '../credentials/credential-file.js'
 import { connectionsOf, storedConnection, withConnection, withDefault } from '../credentials/document.js'
+import type { ProviderAdministration } from '../../../ports/plugin.js'
+import type { ProviderAuthMethod } from '../../../protocol/provider/sign-in.js'
+import { messageOf } from '../../../protocol/message-of.js'
+import { pluginMethods } from './plugin-sign-in.js'
 import { createOAuth, type OAuth } from './oauth.js'
 import { methodsOf, signInSettings } from './settings.js'
 import type { NewCredential } from './attempts.js'
@@ -32,9 +36,16 @@ export function createProviderRenewal({ effects, file, configs, installation }: 
   return { oauth, renewal: createRenewal({ effects, file, oauth, settings }) }
 }
 
+interface AdministeredProvider {
+  readonly id: string
+  readonly administration: ProviderAdministration
+}
+
 export interface ProviderSignInParts extends RenewalParts, ProviderRenewal {
   readonly effects: RenewalParts['effects'] & Pick<Effects, 'ids' | 'random'>
   readonly providers: Pick<Providers, 'endpoint' | 'connectable'>
+  /** Providers of plugins that sign in in their own way, as a directory has them; absent = there are none. */
+  readonly administered?: (directory: string) => Promise<readonly AdministeredProvider[]>
   readonly actors: ActorRegistry
   readonly inspect?: SignInsDeps['inspect']
 }
@@ -42,7 +53,13 @@ export interface ProviderSignInParts extends RenewalParts, ProviderRenewal {
 export function createProviderSignIns(parts: ProviderSignInParts): SupervisedSignIns {
   const { effects, file, configs, installation, providers, renewal } = parts
   const settings = async (providerId: string) => signInSettings(await configs.load(installation), providerId)
-  const methods = async (providerId: string) => {
+  const { administered = () => Promise.resolve([]) } = parts
+  const methods = async (providerId: string, workspaceId: string | undefined) => {
+    const own = (await administered(workspaceId ?? installation)).find(({ id }) => id === providerId)
+    if (own !== undefined) {
+      const { administration } = own
+      return { methods: await pluginMethods(administration), settings: undefined, administration }
+    }
     const provider = (await providers.connectable()).find(({ id }) => id === providerId)
     if (provider === undefined)
       throw new SvcError(
@@ -57,13 +74,14 @@ export function createProviderSignIns(parts: ProviderSignInParts): SupervisedSig
     ...parts,
     methods,
     address: providers.endpoint,
-    async allMethods() {
+    async allMethods(directory) {
       const document = await configs.load(installation)
       const all = (await providers.connectable()).map((provider) => {
         const shown = methodsOf(signInSettings(document, provider.id), provider).map((method) => method.shown)
         return [provider.id, shown] as const
       })
-      return Object.fromEntries(all.filter(([, shown]) => shown.length > 0))
+      const brought = await Promise.all((await administered(directory)).map((provider) => shownOf(provider, effects.log)))
+      return Object.fromEntries([...all, ...brought].filter(([, shown]) => shown.length > 0))
     },
     checkWritable() {
       if (!file.isGiven) return
@@ -80,6 +98,19 @@ export function createProviderSignIns(parts: ProviderSignInParts): SupervisedSig
     },
     usage: (workspaceId) => subscriptionUsage({ effects, file, renewal, settings }, workspaceId),
   })
+}
+
+/** None of a plugin that does not say. */
+async function shownOf(
+  { id, administration }: AdministeredProvider,
+  log: Effects['log'],
+): Promise<readonly [string, ProviderAuthMethod[]]> {
+  try {
+    return [id, (await pluginMethods(administration)).map(({ shown }) => shown)]
+  } catch (error) {
+    log.warn('a provider of a plugin does not say how to sign in', { providerId: id, cause: messageOf(error) })
+    return [id, []]
+  }
 }
 
 /** The first connection of a scope is its default one. */

@@ -7,7 +7,7 @@ import type { ProviderAuthMethod } from '../../../protocol/provider/sign-in.js'
 import type { SignInKind } from '../../../machines/sign-in/sign-in.machine.js'
 
 /** A way to connect a provider: a sign-in, a token or a key that is pasted. */
-type MethodKind = SignInKind | 'token' | 'api'
+type MethodKind = SignInKind | 'token' | 'api' | 'plugin'
 
 export interface Method {
   readonly kind: MethodKind

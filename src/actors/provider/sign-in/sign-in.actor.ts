@@ -25,6 +25,8 @@ export interface SignInEffects {
   readonly logic: typeof signInMachine
   /** Takes what its user pasted; false when something else has been taken. Throws `request.invalid` for what is no answer to this sign-in. */
   paste(text: string): boolean
+  /** Whether it ends with a code alone, where its kind does not say; known once it has been offered. */
+  needsCode?(): boolean
   /** Lets go of what it holds. */
   close(): void
 }

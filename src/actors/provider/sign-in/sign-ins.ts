@@ -5,11 +5,20 @@ import type { SignInConfig } from '../../../protocol/resource/agent-config.js'
 import type { SignIns } from '../../../ports/sign-ins.js'
 import { type AttemptsDeps, createAttempts, newId, noSignIn } from './attempts.js'
 import { createPastedTokens } from './pasted-tokens.js'
+import type { ProviderAdministration } from '../../../ports/plugin.js'
+import { pluginSignInEffects } from './plugin-sign-in.js'
 import { chooseMethod, type Method } from './settings.js'
+
+interface ProviderMethods {
+  readonly methods: readonly Method[]
+  readonly settings: SignInConfig | undefined
+  /** Of a plugin, which signs in in its own way. */
+  readonly administration?: ProviderAdministration
+}
 
 export interface SignInsDeps extends AttemptsDeps {
   /** Ways to connect a provider. Throws `resource.not_found` for one the installation does not know. */
-  readonly methods: (providerId: string) => Promise<{ readonly methods: readonly Method[]; readonly settings: SignInConfig | undefined }>
+  readonly methods: (providerId: string, workspaceId: string | undefined) => Promise<ProviderMethods>
   readonly allMethods: SignIns['methods']
   /** Where credentials of a provider go. */
   readonly address: (providerId: string) => Promise<string | undefined>
@@ -34,15 +43,26 @@ export function createSignIns(deps: SignInsDeps): SupervisedSignIns {
     methods: deps.allMethods,
     usage: deps.usage,
     async authorize(caller, providerId, workspaceId, request) {
-      const { methods, settings } = await deps.methods(providerId)
-      const { kind } = chooseMethod(methods, request.method)
+      const { methods, settings, administration } = await deps.methods(providerId, workspaceId)
+      const chosen = chooseMethod(methods, request.method)
+      const { kind } = chosen
       deps.checkWritable()
       if (request.connectionId !== undefined) await deps.checkConnection(providerId, workspaceId, request.connectionId)
       if (kind === 'token') {
         const wanted = { label: request.label, connectionId: request.connectionId, attemptId: newId(effects.random) }
         return pasted.begin(caller, { providerId, workspaceId }, { ...wanted, address: await deps.address(providerId) })
       }
-      if (kind === 'api' || settings === undefined) return null
+      if (kind === 'plugin' && administration !== undefined) {
+        const { inputs, label = 'Sign-in', connectionId } = request
+        const kept = { providerId, workspaceId, connectionId, label, endpoint: administration.keeper, issuer: undefined }
+        const made = pluginSignInEffects({
+          administration,
+          answers: { method: methods.indexOf(chosen), inputs: inputs ?? {} },
+          store: (credential) => store({ ...kept, credential }),
+        })
+        return attempts.beginWith(caller, { providerId, workspaceId }, { kind: 'device', made })
+      }
+      if (kind === 'api' || kind === 'plugin' || settings === undefined) return null
       return attempts.begin(caller, { providerId, workspaceId }, { kind, settings, request })
     },
     async callback(caller, providerId, workspaceId, { method, code, attemptId }, signal) {
@@ -58,7 +78,8 @@ export function createSignIns(deps: SignInsDeps): SupervisedSignIns {
       if (attemptId !== undefined) {
         return attempts.end(caller, place, attemptId, code ?? undefined, signal)
       }
-      const { kind } = chooseMethod((await deps.methods(providerId)).methods, method)
+      const { methods, administration } = await deps.methods(providerId, workspaceId)
+      const { kind } = chooseMethod(methods, method)
       if (kind !== 'api' && kind !== 'token') throw new SvcError('request.invalid', '"attemptId" must say which sign-in is meant.')
       if (code === undefined || code === null)
         throw new SvcError('request.invalid', `"code" must be the ${kind === 'api' ? 'key' : 'token'} to store.`)
@@ -68,7 +89,7 @@ export function createSignIns(deps: SignInsDeps): SupervisedSignIns {
         connectionId: undefined,
         label: kind === 'api' ? 'Key' : 'Token',
         credential,
-        endpoint: undefined,
+        endpoint: administration?.keeper,
         issuer: undefined,
       })
       return true

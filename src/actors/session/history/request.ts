@@ -61,7 +61,7 @@ function assistantMessages(message: Message, ref: ModelRef): ModelMessage[] {
   const sameModel = info.providerId === ref.providerId && info.modelId === ref.id
   const content: AssistantContent[] = []
   const results: ToolResultContent[] = []
-  const passages = message.parts.flatMap((part) => (part.type === 'text' ? passagesOf(part) : []))
+  const passages = message.parts.flatMap((part) => (part.type === 'text' && part['envelope'] === undefined ? passagesOf(part) : []))
   let counted = 0
   const takePassages = () => {
     for (let next = passages[0]; next !== undefined && next.at <= counted; next = passages[0]) {

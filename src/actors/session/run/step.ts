@@ -25,6 +25,7 @@ import { isLongPrompt } from '../admission/queue.js'
 import { isNotice } from '../state/runtime-marker.js'
 import { delegateOf, givenSteps, stepsAsked } from './given-steps.js'
 import { modelMessages } from '../history/request.js'
+import { renderPrompt } from './rendered-prompt.js'
 import type { RunScope, StepScope } from './run-scope.js'
 import type { SystemContext } from './system-context.js'
 import { takeBareWorld, takeWorld, type World } from './world.js'
@@ -68,12 +69,13 @@ export async function prepareStep(
   const isLast = steps !== undefined && steps > 0 && asked >= steps
   const offered = offeredTools(run, world)
   const defined = await defineTools(view, [...offered.values()], { clock: core.effects.clock, signal })
-  const plain = requestOf(core, context, run, { world, tools: defined.definitions, isLast, wasCut })
+  const rendered = await renderPrompt(core.effects, world, { sessionId: run.session.id, directory: run.session.directory }, signal)
+  const plain = requestOf(core, context, run, { world: rendered.world, tools: defined.definitions, isLast, wasCut })
   await core.sizes.lookAt(plain)
   const tokens = core.sizes.of(target.model.ref, plain)
   if (mayCompact && policy.auto && tokens >= policy.trigger) return { tokens, isDue: true }
   const { request, failures } = await hookRequest(world, plain, signal)
-  const hookFailures = notesOf(core, run, [...defined.failures, ...failures])
+  const hookFailures = notesOf(core, run, [...defined.failures, ...rendered.failures, ...failures])
   openStep(core, run, { world, number, answers, isLast, request, offered, hookFailures }, signal)
   return { tokens, isDue: false }
 }
@@ -178,6 +180,8 @@ export async function streamStep(
         return step.usage === undefined ? acceptCall(run, step, part, onCall) : refuseLate(run, step, part)
       case 'tool-result':
         return recordResult(recorder, part)
+      case 'file':
+        return recorder.fileMade(part.file)
       case 'finish':
         step.finish = part.reason
         step.usage = part.usage

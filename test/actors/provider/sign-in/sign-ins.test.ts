@@ -189,7 +189,7 @@ test('a vendor that says no with status 200 is understood', async () => {
 
 test('methods are what is configured; keys and tokens are stored without a sign-in', async () => {
   const { facade, connections } = open({ codeRedirectUrl: 'https://vendor.example/code' })
-  expect((await facade.methods())['vendor']?.map(({ type }) => type)).toEqual(['oauth', 'oauth', 'oauth', 'api', 'oauth'])
+  expect((await facade.methods('/work'))['vendor']?.map(({ type }) => type)).toEqual(['oauth', 'oauth', 'oauth', 'api', 'oauth'])
   expect(await facade.authorize(CALLER, 'vendor', undefined, { method: 3 })).toBeNull()
   const { signal } = new AbortController()
   await facade.callback(CALLER, 'vendor', undefined, { method: 'api', code: 'sk-key' }, signal)
@@ -205,7 +205,7 @@ test('methods are what is configured; keys and tokens are stored without a sign-
 test('every method of the list can be begun: a key needs nothing, a token is pasted, once and by who began', async () => {
   const { facade, connections } = open({ codeRedirectUrl: 'https://vendor.example/code' })
   const { signal } = new AbortController()
-  const listed = (await facade.methods())['vendor'] ?? []
+  const listed = (await facade.methods('/work'))['vendor'] ?? []
   const place = listed.findIndex(({ label }) => label === 'Paste an OAuth token')
   const begun = await facade.authorize(CALLER, 'vendor', undefined, { method: place, label: 'Mine' })
   expect(begun).toMatchObject({ method: 'code', url: new URL(ENDPOINT).origin, attemptId: expect.stringMatching(/^attempt_/) })

@@ -1,6 +1,6 @@
 /** Tool calls of a step, from the first word of their input to their end. */
 import { LIMITS } from '../../../../protocol/limits.js'
-import type { ToolPart, ToolState } from '../../../../protocol/message/message.js'
+import type { TextPart, ToolPart, ToolState } from '../../../../protocol/message/message.js'
 import type { ToolResult } from '../../../../ports/plugin.js'
 import type { Change } from '../../../events/journal.js'
 import { ABORTED_CALL } from '../../history/interrupted-part.js'
@@ -71,6 +71,13 @@ export function completeCall(recording: Recording, callId: string, result: ToolR
     ...withSaid({}, recording.saidOf.get(callId)),
     state: { status: 'completed', input, output, title, metadata, time: { ...time, end: now(recording) } },
   })
+  for (const shown of result.parts ?? []) record(recording, enveloped(recording, shown))
+}
+
+/** A text for everybody, with what it stands for. */
+function enveloped(recording: Recording, { text, ...meant }: NonNullable<ToolResult['parts']>[number]): TextPart {
+  const at = place(recording)
+  return { ...at, type: 'text', text, envelope: { id: at.id, ...meant } }
 }
 
 /** Also one that was never accepted. */

@@ -7,7 +7,8 @@
  * I4 Memory follows the rows: what a commit changes is taken over after it, so a failed commit changes nothing.
  * I5 Text is well-formed and bounded: what one text part says fits into one event.
  */
-import type { AssistantInfo } from '../../../../protocol/message/message.js'
+import { LIMITS } from '../../../../protocol/limits.js'
+import type { AssistantInfo, FilePart } from '../../../../protocol/message/message.js'
 import type { TokenUsage } from '../../../../protocol/message/token-usage.js'
 import type { ToolResult } from '../../../../ports/plugin.js'
 import type { Change } from '../../../events/journal.js'
@@ -25,7 +26,7 @@ import {
   startPassage,
   startThought,
 } from './recorded-text.js'
-import { begin, isOpen, now, openRecording, place, put, type Recording, type RecordingCore } from './recording.js'
+import { begin, isOpen, now, openRecording, place, put, record, type Recording, type RecordingCore } from './recording.js'
 
 interface StepEnd {
   readonly finish: string
@@ -61,6 +62,8 @@ export interface StepRecorder {
   callCompleted(callId: string, result: ToolResult): void
   /** Also for calls that were never accepted. */
   callFailed(callId: string, tool: string, error: string, input?: unknown, metadata?: Readonly<Record<string, unknown>>): void
+  /** A file that the model made; of many in one step the first ones are kept. */
+  fileMade(file: Pick<FilePart, 'mime' | 'url' | 'filename'>): void
   readonly calls: number
   /** How many of them the provider made itself. */
   readonly executed: number
@@ -130,6 +133,7 @@ export function beginStep(core: RecordingCore, tx: Change, opened: AssistantInfo
     callProgress: whileOpen(showProgress),
     callCompleted: whileOpen(completeCall),
     callFailed: whileOpen(failCall),
+    fileMade: whileOpen(addFile),
     streamed() {
       recording.info = { ...recording.info, time: { ...recording.info.time, streamed: now(recording) } }
     },
@@ -151,6 +155,11 @@ export function beginStep(core: RecordingCore, tx: Change, opened: AssistantInfo
       })
     }),
   }
+}
+
+function addFile(recording: Recording, file: Pick<FilePart, 'mime' | 'url' | 'filename'>): void {
+  const made = [...recording.parts.values()].filter(({ type }) => type === 'file').length
+  if (made < LIMITS.run.filesPerStep) record(recording, { ...place(recording), type: 'file', ...file })
 }
 
 function restart(recording: Recording): void {

@@ -33,6 +33,7 @@ const DOCUMENTS = [
 
 /** Guides with a test that runs all of them. */
 const FOLLOWED_ELSEWHERE: Readonly<Record<string, string>> = {
+  'docs/external-agents.md': 'external/preview.test.ts',
   'docs/plugins.md': 'plugin/guide.test.ts',
   'docs/plugin-brokers.md': 'plugin/brokers-of-sessions.test.ts',
   'docs/client.md': 'published/client-guide.test.ts',

@@ -43,7 +43,9 @@ export function stampEntry(publication: Publication): Entry {
     source: publication,
     keys: new Set(conflictKeys(pluginId, contributions)),
     stamp,
-    commands: (contributions.prompts ?? []).filter(({ id }) => !id.startsWith(AGENT_PROMPT)).map((prompt) => promptCommand(pluginId, prompt)),
+    commands: (contributions.prompts ?? [])
+      .filter(({ id }) => !id.startsWith(AGENT_PROMPT))
+      .map((prompt) => promptCommand(pluginId, prompt)),
     tools: (contributions.tools ?? []).map((contribution) => stamped(stamp, { contribution, definition: defineOf(contribution) })),
     hooks: new Map(
       Object.entries(contributions.hooks ?? {}).map(([name, hook]) => [

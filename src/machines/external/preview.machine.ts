@@ -13,6 +13,11 @@ export interface PreviewInput {
   readonly key: string
 }
 
+interface PreviewOutput {
+  /** Why nothing was found, as a sentence. */
+  readonly failure: string | undefined
+}
+
 interface PreviewContext extends PreviewInput {
   readonly failure: string | undefined
 }
@@ -30,7 +35,7 @@ export const previewMachine = setup({
   types: {
     input: {} as PreviewInput,
     context: {} as PreviewContext,
-    output: {} as { readonly failure?: string },
+    output: {} as PreviewOutput,
     events: {} as PreviewEvent,
   },
   actors: {
@@ -51,7 +56,7 @@ export const previewMachine = setup({
 }).createMachine({
   id: 'external-preview',
   context: ({ input }) => ({ ...input, failure: undefined }),
-  output: ({ context: { failure } }) => (failure === undefined ? {} : { failure }),
+  output: ({ context: { failure } }) => ({ failure }),
   initial: 'looking',
   states: {
     looking: {

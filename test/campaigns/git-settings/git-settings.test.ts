@@ -19,8 +19,17 @@ import { COMMANDS, documentedSettings, makeFixture } from './fixture.js'
 
 const SAMPLE = 4
 
-/** With a program's path for their value, these say that the repository lies elsewhere, or has a form nobody knows. */
-const UNREADABLE = ['core.worktree', 'extensions.objectFormat', 'extensions.refStorage', 'core.repositoryFormatVersion']
+/**
+ * With a program's path for their value, these say that the repository lies elsewhere, or has a form nobody knows; the last git documents, and
+ * does not take on a command line.
+ */
+const UNREADABLE = [
+  'core.worktree',
+  'extensions.objectFormat',
+  'extensions.refStorage',
+  'core.repositoryFormatVersion',
+  'gitweb.remote_heads',
+]
 
 /** Settings that need no documentation to be tried, whatever the installed git lists, and the first command that starts what they name. */
 const STARTS: Readonly<Record<string, string>> = {

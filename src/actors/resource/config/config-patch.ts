@@ -63,13 +63,15 @@ export async function patchText(text: string, patch: JsonRecord): Promise<string
   let result = groups ? wrapFlat(text) : text
   await nextTurn()
   const edits = collectEdits(rawOf(result), patch, groups)
-  if (edits.length * (result.length + 1) > MAX_WORK) {
-    throw new SvcError('request.unprocessable', 'The patch changes too many values of a large file at once; split it.', {
-      edits: edits.length,
-    })
-  }
+  const tooMuch = () =>
+    new SvcError('request.unprocessable', 'The patch changes too many values of a large file at once; split it.', { edits: edits.length })
+  if (edits.length * (result.length + 1) > MAX_WORK) throw tooMuch()
   if (edits.length > 0 && isBlankJsonc(result)) result = `${result}{}\n`
+  // The file grows with what is set.
+  let work = 0
   for (const { path, value } of edits) {
+    work += result.length
+    if (work > MAX_WORK) throw tooMuch()
     result = value === undefined ? removeProperty(result, path) : setProperty(result, path, value)
     await nextTurn()
   }

@@ -13,6 +13,8 @@ const { HOST_METHODS } = await loadSource('src/protocol/plugin/host-methods.ts')
 const OPERATIONS = 'src/protocol/plugin/broker-operations.ts'
 /** By capability, then by name; `schemas` turns what checks into what describes. */
 const operations = existsSync(join(root, OPERATIONS)) ? (await loadSource(OPERATIONS)).BROKER_OPERATIONS : {}
+const { intersectCapabilities } = await loadSource('src/machines/plugin/capability.ts')
+const { HOST_CAPABILITIES } = await loadSource('src/protocol/plugin/plugin.ts')
 const { inputSchemaOf, outputSchemaOf } = await loadSource('src/protocol/plugin/operation-schemas.ts')
 const NODE_TYPES = { text: 'string', any: 'unknown', bytes: 'Uint8Array', texts: 'string[]', nothing: 'void' }
 const OPERATED = `
@@ -198,7 +200,32 @@ ${rows.join('\n')}
 In Node every call takes \`{ signal, timeoutMs }\` as its last argument, in Python \`timeout\` in seconds (30 unless it is given); in Lua it waits for 10 s. Node and
 Python answer the output of a broker itself, Lua a table with \`output\`. Files are \`Uint8Array\` in Node, \`bytes\` in Python, and lists of numbers in Lua.
 What is refused is an error with the words of the host. Which operations a broker has, what they take and what they answer is in [plugin-brokers.md](plugin-brokers.md).
+
+## Who may have which capability
+
+Where it is declared and trusted. A package that declares what its approval does not have is \`permission-required\` ("the capability … is not approved"), one that
+declares what nothing provides is \`failed\` ("no broker here"), and a method of a capability that was not declared answers "is not granted". An entry of the configuration
+needs no approval; it has \`network\` unless it says \`"network": false\`. What is built in asks the host for none of them.
+
+${capabilityTable()}
 `
+}
+
+function capabilityTable() {
+  const ways = [
+    { name: 'Lua', runtime: 'lua', scope: 'workspace' },
+    { name: 'program', runtime: 'process', scope: 'workspace' },
+    { name: 'entry of the configuration', runtime: 'process', scope: 'workspace', isEntry: true },
+    { name: 'scope `session`', runtime: 'process', scope: 'session' },
+  ]
+  const brokered = new Set(Object.keys(operations))
+  const said = (capability, { runtime, scope, isEntry = false }) => {
+    const { granted } = intersectCapabilities({ declared: [capability], trusted: undefined, scope, runtime, brokered })
+    if (granted.length === 0) return 'no broker here'
+    return isEntry && capability.startsWith('secret-') ? 'without secrets: only a manifest declares one' : 'yes'
+  }
+  const rows = HOST_CAPABILITIES.map((capability) => `| \`${capability}\` | ${ways.map((way) => said(capability, way)).join(' | ')} |`)
+  return `| capability | ${ways.map(({ name }) => name).join(' | ')} |\n|---|${ways.map(() => '---|').join('')}\n${rows.join('\n')}`
 }
 
 /** A schema that may be nothing, without that. */

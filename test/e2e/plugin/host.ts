@@ -14,6 +14,8 @@ export interface Ask {
   readonly operation?: string
   readonly input?: object
   readonly opaqueId?: string
+  /** Of methods that are no brokers. */
+  readonly [param: string]: unknown
 }
 
 const PROGRAM = `import { listen, send } from './wire.mjs'
@@ -68,7 +70,9 @@ return {
         ask.method = nil
         local ok, result = pcall(svc.host[name], ask)
         if ok then
-          local output = result.output
+          local output = result
+          if type(result) == "table" and result.output ~= nil then output = result.output end
+          if output == nil then output = false end
           if type(output) == "table" and output.opaqueId then known = output.opaqueId end
           answers[#answers + 1] = output
         else
@@ -88,10 +92,7 @@ export async function serveHost(
   place: Place,
   { capabilities, lua = false, scope = 'workspace', hooks = {} }: HostPlugin,
 ): Promise<void> {
-  const [[hook, body] = ['', '() => null']] = Object.entries(hooks)
-  const program = PROGRAM.replace('HOOKS', JSON.stringify(hook === '' ? [] : [hook])).replace('HOOK(params)', `(${body})(params)`)
-  const files = lua ? { 'main.lua': LUA } : { 'plugin.mjs': program, 'wire.mjs': 'fixture:wire.mjs' }
-  const runtime = lua ? { runtime: 'lua', entrypoint: 'main.lua', command: [] } : {}
+  const { runtime, files } = hostFiles({ lua, hooks })
   writePackage(place, ID, { agent: { ...runtime, scope, capabilities }, files })
   const stream = await server.stream({ tail: true })
   await lifecycleOf(server, ID)
@@ -99,6 +100,15 @@ export async function serveHost(
   await lifecycleOf(server, ID)
   await untilState(stream, ID, 'active')
   stream.close()
+}
+
+/** What its package consists of, and what its manifest says of how it runs. */
+export function hostFiles({ lua = false, hooks = {} }: Pick<HostPlugin, 'lua' | 'hooks'>) {
+  const [[hook, body] = ['', '() => null']] = Object.entries(hooks)
+  const program = PROGRAM.replace('HOOKS', JSON.stringify(hook === '' ? [] : [hook])).replace('HOOK(params)', `(${body})(params)`)
+  return lua
+    ? { runtime: { runtime: 'lua', entrypoint: 'main.lua', command: [] }, files: { 'main.lua': LUA } }
+    : { runtime: {}, files: { 'plugin.mjs': program, 'wire.mjs': 'fixture:wire.mjs' } }
 }
 
 interface HostPlugin {

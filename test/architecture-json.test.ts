@@ -8,6 +8,10 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 
 /** Files of the layers that speak with others which parse JSON themselves, and why that holds up nobody. */
 const UNCOUNTED: Readonly<Record<string, string>> = {
+  'src/plugins/external/adapters.ts': 'a variable of the environment of the server',
+  'src/plugins/external/link.ts': 'counted there: what has too much in it ends the agent',
+  'src/plugins/external/options.ts': 'what was checked before, made anew without what is absent',
+  'src/plugins/external/snapshots.ts': 'a file of ours, of bounded length',
   'src/plugins/files/format/guards.ts': 'counted there, with bounds of its own',
   'src/plugins/files/search/ripgrep-output.ts': 'lines of a program of ours, of bounded length',
   'src/plugins/lsp/link/inbox.ts': 'counted there: what has too much in it ends the program',

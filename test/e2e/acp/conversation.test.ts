@@ -1,3 +1,4 @@
+// Holds subsystems n.
 /** An editor holds a conversation with `svc acp`, on the built program. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

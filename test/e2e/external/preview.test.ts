@@ -1,4 +1,4 @@
-// Holds threat-model §4.12.
+// Holds subsystems l, l.1, l.2, l.3, q.9, threat-model §4.12.
 /** What may be chosen of an external agent, on the built program with an agent of the official library. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

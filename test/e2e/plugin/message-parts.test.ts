@@ -1,3 +1,4 @@
+// Holds plugin-protocol §8.4.
 /** Parts of messages in a form of a plugin's own, on the built program (plugin-protocol §8.4). */
 import { afterEach, expect, test } from 'vitest'
 import { finish, type ModelServer, reply, startModelServer, text, toolCall } from '../../fixtures/model-server.js'

@@ -104,3 +104,32 @@ test('another plugin that brings a provider of the same name is handed nothing',
   await serve(server, 'test.stranger', 'program')
   expect(await answerOf(server)).toBe('Who are you?')
 })
+
+test('a plugin leads nobody elsewhere: neither to a provider that the installation knows, nor to an address that is no page', async () => {
+  scene = openScene(makePlace({ 'README.md': 'hello\n' }))
+  scene.place.configure({})
+  const server = await scene.start()
+  const lua = LUA.replace('id = "homemade"', 'id = "openai"')
+  writePackage(scene.place, 'test.vendor', { ...TIERS.Lua, files: { 'main.lua': lua } })
+  writePackage(scene.place, 'test.page', {
+    ...TIERS.Lua,
+    files: { 'main.lua': LUA.replace('https://vendor.example/0/core', 'javascript:alert(1)') },
+  })
+  const stream = await server.stream({ tail: true })
+  for (const id of ['test.vendor', 'test.page']) {
+    await lifecycleOf(server, id)
+    await approve(server, scene.place, id)
+    await lifecycleOf(server, id)
+    await untilState(stream, id, 'active')
+  }
+  const methods = await server.get<Record<string, readonly { readonly label: string }[]>>('/v2/providers/auth-methods')
+  expect(methods['openai']?.map(({ label }) => label)).not.toContain('With a code')
+  expect(methods['openai']?.map(({ label }) => label)).toContain('API key')
+  const query = `?workspaceId=${encodeURIComponent(scene.place.repo)}`
+  const begin = (provider: string) => server.call('POST', `/v2/providers/${provider}/oauth/authorize${query}`, { method: 0 })
+  expect((await begin('openai')).text).not.toContain('vendor.example')
+  expect(await begin('homemade')).toMatchObject({
+    status: 422,
+    body: { message: expect.stringContaining('neither http nor https') as string },
+  })
+})

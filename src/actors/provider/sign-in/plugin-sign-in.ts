@@ -41,6 +41,9 @@ export function pluginSignInEffects({ administration, answers, store }: PluginSi
       offer: fromPromise(async ({ signal }) => {
         const answered = await administration.ask('oAuthAuthorize', answers, { timeoutMs: pluginAnswer, signal })
         attempt = readAnswer('oAuthAuthorize', ProviderAuthAuthorization.nullable(), answered)
+        // Somebody opens it in a browser.
+        if (attempt !== null && attempt.url !== '' && !/^https?:\/\//i.test(attempt.url))
+          throw new SvcError('plugin.failed', "The plugin's answer to oAuthAuthorize is not valid: url is neither http nor https.")
         return { url: attempt?.url ?? '', instructions: attempt?.instructions ?? 'Nothing is to be done.' }
       }),
       hear: fromCallback(({ sendBack }) => {

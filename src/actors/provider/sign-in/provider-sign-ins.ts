@@ -55,20 +55,23 @@ export function createProviderSignIns(parts: ProviderSignInParts): SupervisedSig
   const settings = async (providerId: string) => signInSettings(await configs.load(installation), providerId)
   const { administered = () => Promise.resolve([]) } = parts
   const methods = async (providerId: string, workspaceId: string | undefined) => {
+    const provider = (await providers.connectable()).find(({ id }) => id === providerId)
+    const known = await settings(providerId)
+    // What the installation knows how to connect is connected so, whoever else brings a provider of that name.
+    const ways = provider === undefined ? [] : methodsOf(known, provider)
+    if (ways.length > 0) return { methods: ways, settings: known }
     const own = (await administered(workspaceId ?? installation)).find(({ id }) => id === providerId)
     if (own !== undefined) {
       const { administration } = own
       return { methods: await pluginMethods(administration), settings: undefined, administration }
     }
-    const provider = (await providers.connectable()).find(({ id }) => id === providerId)
     if (provider === undefined)
       throw new SvcError(
         'resource.not_found',
         `There is no provider "${providerId}" in the configuration of this installation that can be connected.`,
         { providerId },
       )
-    const known = await settings(providerId)
-    return { methods: methodsOf(known, provider), settings: known }
+    return { methods: ways, settings: known }
   }
   return createSignIns({
     ...parts,
@@ -81,7 +84,7 @@ export function createProviderSignIns(parts: ProviderSignInParts): SupervisedSig
         return [provider.id, shown] as const
       })
       const brought = await Promise.all((await administered(directory)).map((provider) => shownOf(provider, effects.log)))
-      return Object.fromEntries([...all, ...brought].filter(([, shown]) => shown.length > 0))
+      return Object.fromEntries([...brought, ...all].filter(([, shown]) => shown.length > 0))
     },
     checkWritable() {
       if (!file.isGiven) return

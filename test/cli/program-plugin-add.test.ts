@@ -48,6 +48,23 @@ describe('a package in a folder', () => {
       })
   })
 
+  test('that needs something of its user says so when it is approved, and until it is there', async () => {
+    const agent = {
+      runtime: 'lua',
+      entrypoint: 'agent.lua',
+      capabilities: ['secret-use'],
+      secrets: [{ alias: 'token', purpose: 'to sign' }],
+      settings: { type: 'object', required: ['team'], properties: { team: { type: 'string' } } },
+    }
+    writeFileSync(join(source, 'svc-plugin.json'), JSON.stringify({ id: ID, name: 'hello', version: '1.0.0', apiVersion: 1, agent }))
+    const needs = 'still needs the secret token (to sign), settings: '
+    expect((await home.run(['plugin', 'add', './mine', '--trust', '--yes'])).stderr).toContain(needs)
+    expect((await home.run(['plugin', 'doctor', ID])).stdout).toContain('it still needs the secret token (to sign)')
+    expect(await home.run(['plugin', 'configure', ID, '--set', 'token'], { stdin: 'a-long-secret' })).toMatchObject({ code: 1 })
+    expect(await home.run(['config', 'set', `plugins.${ID}.options.config.team`, 'core', '--global'])).toMatchObject({ code: 0 })
+    expect((await home.run(['plugin', 'doctor', ID])).stdout).not.toContain('still needs')
+  })
+
   test('is taken up where a killed command left it: back in its place, or in its place without a record', async () => {
     await home.run(['plugin', 'add', './mine'])
     const file = join(home.path, '.config/svc/installed-plugins.json')

@@ -189,7 +189,10 @@ describe('a secret', () => {
 
     const given = await svc(['plugin', 'configure', ID, '--set', 'token'], `${VALUE}\n`)
     expect(given).toMatchObject({ code: 1, stdout: expect.stringMatching(/token +set/) as string }) // the other one is missing
+    const needs = 'still needs the secret other (to sign)'
+    expect((await svc(['plugin', 'doctor', ID])).stdout).toContain(needs)
     expect(await svc(['plugin', 'configure', ID, '--set', 'other', '--json'], `${VALUE}-other`)).toMatchObject({ code: 0 })
+    expect((await svc(['plugin', 'doctor', ID])).stdout).not.toContain('still needs')
     const settings = await svc(['plugin', 'configure', ID, '--json'])
     expect(JSON.parse(settings.stdout)).toMatchObject({
       secrets: [

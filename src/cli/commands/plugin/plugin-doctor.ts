@@ -13,6 +13,7 @@ import type { PluginDoctorOptions } from './plugin-arguments.js'
 import { type EntryRow, entryRows } from './plugin-entries.js'
 import { applicantOf, approvalOf, openPluginPlace, type PluginPlace, type ReadPackage, readPackage } from './plugin-place.js'
 import { isFailedUpdate, stateWords } from './state-words.js'
+import { needsOf } from './plugin-needs.js'
 import { askServer, type ServerView, startAndAsk } from './plugin-server.js'
 import { jsonText, writeOut } from '../../terminal/output.js'
 
@@ -79,7 +80,11 @@ async function inspectPackage(place: PluginPlace, found: FoundPackage): Promise<
     const read = await readPackage(place, found)
     const problems = [...approvalFindings(place, read), ...capabilityFindings(read), ...(await programFindings(place, read))]
     if (problems.length > 0) return problems
+    const needs = await needsOf(place, read)
     return [
+      ...needs.map(
+        (need): Finding => ({ level: 'warning', check, detail: advise(`it still needs ${need}`, `svc plugin configure ${check}`) }),
+      ),
       {
         level: 'ok',
         check,

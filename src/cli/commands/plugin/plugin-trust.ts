@@ -17,6 +17,7 @@ import type { TrustOptions } from './plugin-arguments.js'
 import { applicantOf, openPluginPlace, pinnedApprovalOf, type PluginPlace, type ReadPackage, readPackage } from './plugin-place.js'
 import { capabilityWords } from '../../../protocol/plugin/capability-words.js'
 import { columns, rightsWords, runtimeWords } from './plugin-words.js'
+import { needsOf } from './plugin-needs.js'
 import { localServer } from './plugin-server.js'
 import { untilTakenUp } from './plugin-taken-up.js'
 import { stateWords, troubleOf } from './state-words.js'
@@ -53,6 +54,8 @@ export async function trustPlugin(options: TrustOptions): Promise<number> {
   const lives = entries.isDisabled(id) ? undefined : await served(place, read)
   if (options.json) writeOut(`${jsonText({ id, approved: record, ...(lives !== undefined && { state: lives.state }) }, 2)}\n`)
   if (lives !== undefined) tellLives(lives)
+  const needs = await needsOf({ ...place, entries }, read)
+  if (needs.length > 0) writeError(`svc: ${id} still needs ${printable(needs.join(', '))}; give it with: svc plugin configure ${id}\n`)
   if (entries.isDisabled(id)) writeError(`svc: it is switched off; switch it on with: svc plugin enable ${id}\n`)
   else if (wasApproved)
     writeError(`svc: it was approved before; where it failed, this starts it anew: svc plugin disable ${id} && svc plugin enable ${id}\n`)

@@ -15,7 +15,7 @@ import { stepRecorderMachine } from '../../src/machines/session/step-recorder.ma
 import { titleMachine } from '../../src/machines/session/title.machine.js'
 import { askingMachine } from '../../src/machines/acp/asking.machine.js'
 import { turnMachine } from '../../src/machines/acp/turn.machine.js'
-import { previewMachine } from '../../src/machines/external/preview.machine.js'
+import { previewMachine } from '../../src/machines/external/external-preview.machine.js'
 import { explore, missing } from './paths.js'
 
 const done = (actorId: string, output?: unknown) => ({ type: `xstate.done.actor.${actorId}`, output, actorId })

@@ -45,6 +45,7 @@ test('the error codes are these, with this status and whether a retry can help',
     ['server.starting', 500, true],
     ['store.unavailable', 500, true],
     ['provider.failed', 500, true],
+    ['external.preview_failed', 500, true],
     ['feature.not_implemented', 501, false],
   ])
 })

@@ -37,6 +37,8 @@ test('the operations are these, with this access, success and body', () => {
     'v2.events.subscribe | GET /v2/events | caller | 200 text/event-stream',
     'v2.executionActivity.events | GET /v2/execution-activity/events | caller | 200 text/event-stream',
     'v2.executionActivity.list | GET /v2/execution-activity | caller | 200',
+    'v2.external.options.preview | GET /v2/external/options/preview | directory | 200',
+    'v2.external.options.previewSelected | POST /v2/external/options/preview | directory | 200 | body',
     'v2.health | GET /v2/health | open | 200',
     'v2.identity.get | GET /v2/identity | caller | 200',
     'v2.inspector.events | GET /v2/inspector/events | local | 200 text/event-stream',

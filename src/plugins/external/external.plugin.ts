@@ -14,7 +14,7 @@ export function externalPlugin({ env }: ExternalOptions): NativePlugin {
   return {
     id: 'dev.svc.external',
     name: 'External agents',
-    capability: { id: 'svc.external', apiPrefix: '/v2/external' },
+    capability: { id: 'svc.external.preview', apiPrefix: '/v2/external' },
     eventNamespaces: [],
     start(host) {
       const { preview } = createPreviews(host, env)

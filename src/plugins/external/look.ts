@@ -1,6 +1,6 @@
 /** One look at an external agent, with its effects (subsystems l.2). */
 import { createActor, fromPromise, toPromise } from 'xstate'
-import { previewMachine } from '../../machines/external/preview.machine.js'
+import { previewMachine } from '../../machines/external/external-preview.machine.js'
 import { SvcError } from '../../protocol/errors.js'
 import type { ExternalOptionsPreview, ExternalProvider } from '../../protocol/external/external.js'
 import { isRecord } from '../../protocol/text/json.js'

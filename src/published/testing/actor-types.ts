@@ -9,6 +9,7 @@ export type ActorKind =
   | 'clone'
   | 'compaction'
   | 'embeddings'
+  | 'external-preview'
   | 'generation'
   | 'goal'
   | 'installation'

@@ -6,6 +6,7 @@ import { checkoutMachine } from '../../machines/vcs/checkout.machine.js'
 import { cloneMachine } from '../../machines/workspace/clone.machine.js'
 import { compactionMachine } from '../../machines/session/compaction.machine.js'
 import { embeddingsMachine } from '../../machines/semantic/embeddings.machine.js'
+import { previewMachine } from '../../machines/external/external-preview.machine.js'
 import { generationMachine } from '../../machines/plugin/generation.machine.js'
 import { goalMachine } from '../../machines/goals/goal.machine.js'
 import { installationMachine } from '../../machines/plugin/installation.machine.js'
@@ -39,6 +40,7 @@ export const MACHINES: Readonly<Record<ActorKind, AnyStateMachine>> = {
   clone: cloneMachine,
   compaction: compactionMachine,
   embeddings: embeddingsMachine,
+  'external-preview': previewMachine,
   generation: generationMachine,
   goal: goalMachine,
   installation: installationMachine,

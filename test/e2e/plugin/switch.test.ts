@@ -78,6 +78,7 @@ test('every built-in plugin is listed with its prefix and what it needs, and wha
     ['svc.vcs', 'plugin', '/v2/plugins/dev.svc.vcs', true, undefined],
     ['svc.lsp', 'plugin', '/v2/plugins/dev.svc.lsp', true, undefined],
     ['svc.mcp', 'plugin', '/v2/plugins/dev.svc.mcp', true, undefined],
+    ['svc.external.preview', 'plugin', '/v2/external', true, undefined],
     ['svc.semantic', 'plugin', '/v2/plugins/dev.svc.semantic', true, ['svc.sessions', 'svc.providers']],
     ['svc.subagents', 'plugin', '/v2/plugins/dev.svc.subagents', true, ['svc.sessions', 'svc.agents']],
     ['svc.goals', 'plugin', '/v2/plugins/dev.svc.goals', true, ['svc.sessions']],

@@ -208,7 +208,7 @@ async function luaStarts(start) {
     const before = children()
     let instance
     const time = await timed(async () => (instance = await start('lua')))
-    const [pid] = children().filter((each) => !before.includes(each))
+    const pid = children().find((each) => !before.includes(each))
     const memory = memoryOf(pid)
     await end(instance)
     return { time, memory }

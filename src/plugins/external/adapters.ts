@@ -9,7 +9,7 @@ export interface Adapter {
   readonly args: readonly string[]
 }
 
-/** A program of its own, or the package that adapts it. */
+/** A program of its own, and the package that has it. */
 const ADAPTERS: Readonly<Record<ExternalProvider, { readonly program: string; readonly args: readonly string[]; readonly npm?: string }>> =
   {
     opencode: { program: 'opencode', args: ['acp'] },
@@ -18,7 +18,10 @@ const ADAPTERS: Readonly<Record<ExternalProvider, { readonly program: string; re
   }
 const Words = z.array(z.string()).min(1)
 
-/** Named by the environment of the server, on its search path, or run by the package runner. Throws `request.unprocessable` when there is none. */
+/**
+ * Named by the environment of the server, or on its search path. Throws `request.unprocessable` when there is none. The package runner is not
+ * used: it prefers what lies in the folder it stands in, which is the workspace's word.
+ */
 export async function adapterOf(
   provider: ExternalProvider,
   directory: string,
@@ -35,11 +38,9 @@ export async function adapterOf(
       'request.unprocessable',
       `The program "${first ?? ''}" that ${variableOf(provider)} names is not on the search path.`,
     )
-  const runner = npm === undefined ? undefined : await find('npx', directory)
-  if (npm !== undefined && runner !== undefined) return { command: runner, args: ['--yes', npm] }
   throw new SvcError(
     'request.unprocessable',
-    `The agent "${provider}" is not on this machine: there is no "${program}" on the search path. Install it, or name its command in ${variableOf(provider)}.`,
+    `The agent "${provider}" is not on this machine: there is no "${program}" on the search path. ${npm === undefined ? 'Install it' : `Install it (npm install --global ${npm})`}, or name its command in ${variableOf(provider)}.`,
   )
 }
 

@@ -1,6 +1,6 @@
 // Holds subsystems l, l.1, l.2, l.3, q.9, threat-model §4.12.
 /** What may be chosen of an external agent, on the built program with an agent of the official library. */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -202,4 +202,27 @@ test('an agent that is nowhere, and one that nobody knows, are told', async () =
   })
   for (const provider of ['', 'gemini', '__proto__']) expect(await told(provider)).toMatchObject({ status: 400 })
   expect(await server.call('GET', '/v2/external/options/preview')).toMatchObject({ status: 400 })
+})
+
+test('a package that lies in the workspace is not run by a look', async () => {
+  const ran = join(scene.place.root, 'ran')
+  const folder = join(scene.place.repo, 'node_modules/@agentclientprotocol/codex-acp')
+  const bin = join(scene.place.repo, 'node_modules/.bin')
+  for (const made of [folder, bin]) mkdirSync(made, { recursive: true })
+  const program = `#!/usr/bin/env node\nrequire('node:fs').writeFileSync(${JSON.stringify(ran)}, 'yes')\n`
+  writeFileSync(
+    join(folder, 'package.json'),
+    JSON.stringify({ name: '@agentclientprotocol/codex-acp', version: '2.6.0', bin: { 'codex-acp': 'main.js' } }),
+  )
+  for (const file of [join(folder, 'main.js'), join(bin, 'codex-acp')]) {
+    writeFileSync(file, program)
+    chmodSync(file, 0o755)
+  }
+  server = await scene.start()
+  const answer = await server.call('GET', '/v2/external/options/preview?provider=codex')
+  expect(answer).toMatchObject({
+    status: 422,
+    body: { message: expect.stringContaining('there is no "codex-acp" on the search path') as string },
+  })
+  expect(existsSync(ran)).toBe(false)
 })

@@ -56,7 +56,7 @@ export interface Service<Call> {
 
 export type AgentService = Service<(request: ServiceRequest) => Promise<AgentCatalog>>
 export interface CommandService extends Service<(request: ServiceRequest) => Promise<readonly PluginCommand[]>> {
-  /** The prompt that a command stands for, instead of its template; undefined for one that is not of this service. Not of plugin processes. */
+  /** The prompt that a command stands for, instead of its template; undefined for one that is not of this service. Of native plugins, and of prompts. */
   render?(call: CommandCall): Promise<RenderedCommand | undefined>
 }
 

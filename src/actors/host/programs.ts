@@ -1,6 +1,6 @@
 /**
- * The one door to programs that load code of a workspace: language servers, formatters, what they ask build tools, MCP servers (choice 34;
- * threat-model W2, C5, C7).
+ * The one door to programs that load code of a workspace: language servers, formatters, what they ask build tools, MCP servers, external
+ * agents (choice 34; threat-model W2, C5, C7).
  *
  * I1 Nothing starts that does not stand at this very moment: in the sandbox, by the configuration of the installation, or by an act.
  * I2 An act is a row for one program of one workspace, pinned to what was seen: another command, or another word of it, is not accepted.
@@ -57,7 +57,7 @@ export function createProgramDoor({ effects, rows, sandbox }: ProgramDoorDeps): 
   }
 
   async function lineOf(
-    { program, words, run, directories = [], writes = [] }: Parameters<ProgramDoor['open']>[0],
+    { program, words, run, directories = [], writes = [], network = false }: Parameters<ProgramDoor['open']>[0],
     { cwd, env }: Place,
   ): Promise<Pick<SpawnOptions, 'command' | 'args' | 'holds'>> {
     const { message, state } = await standing(program)
@@ -75,7 +75,7 @@ export function createProgramDoor({ effects, rows, sandbox }: ProgramDoorDeps): 
       args,
       cwd,
       workspace: program.directory,
-      network: false,
+      network,
       searchPath: env['PATH'] ?? '',
       directories,
       reads: [],

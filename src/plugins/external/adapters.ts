@@ -7,15 +7,27 @@ import type { NativeHost } from '../../ports/plugin.js'
 export interface Adapter {
   readonly command: string
   readonly args: readonly string[]
+  /** What of the home it keeps its own in. */
+  readonly homes: readonly string[]
 }
 
-/** A program of its own, and the package that has it. */
-const ADAPTERS: Readonly<Record<ExternalProvider, { readonly program: string; readonly args: readonly string[]; readonly npm?: string }>> =
-  {
-    opencode: { program: 'opencode', args: ['acp'] },
-    claude: { program: 'claude-agent-acp', args: [], npm: '@agentclientprotocol/claude-agent-acp' },
-    codex: { program: 'codex-acp', args: [], npm: '@agentclientprotocol/codex-acp' },
-  }
+interface Known {
+  readonly program: string
+  readonly args: readonly string[]
+  /** The package that has it. */
+  readonly npm?: string
+  readonly homes: readonly string[]
+}
+
+const ADAPTERS: Readonly<Record<ExternalProvider, Known>> = {
+  opencode: {
+    program: 'opencode',
+    args: ['acp'],
+    homes: ['.config/opencode', '.local/share/opencode', '.local/state/opencode', '.cache/opencode'],
+  },
+  claude: { program: 'claude-agent-acp', args: [], npm: '@agentclientprotocol/claude-agent-acp', homes: ['.claude', '.claude.json'] },
+  codex: { program: 'codex-acp', args: [], npm: '@agentclientprotocol/codex-acp', homes: ['.codex'] },
+}
 const Words = z.array(z.string()).min(1)
 
 /**
@@ -29,10 +41,10 @@ export async function adapterOf(
   find: NativeHost['programs']['find'],
 ): Promise<Adapter> {
   const named = namedBy(provider, env)
-  const { program, args, npm } = ADAPTERS[provider]
+  const { program, args, npm, homes } = ADAPTERS[provider]
   const [first, ...rest] = named ?? [program, ...args]
   const command = await find(first ?? '', directory)
-  if (command !== undefined) return { command, args: rest }
+  if (command !== undefined) return { command, args: rest, homes }
   if (named !== undefined)
     throw new SvcError(
       'request.unprocessable',

@@ -3,7 +3,8 @@
  *
  * I1 The program runs in a process group of its own, in an environment of its own, and all of it is gone when `end` resolves.
  * I2 What it sends is bounded, a message and all of them; one that sends more has failed. A line that is no message is passed over.
- * I3 Requests and answers are matched by the library of the protocol; what an answer says is checked by whoever asked.
+ * I3 Requests and answers are matched by the library of the protocol; what an answer says is checked by whoever asked. The library writes on
+ *    the error stream of the server about what it cannot use: answers that nobody waits for and updates that cannot be read end here.
  */
 import type { AnyMessage, ClientContext } from '@agentclientprotocol/sdk'
 import { LIMITS } from '../../protocol/limits.js'
@@ -37,6 +38,8 @@ export async function openAgentLink({ open, onRequest, onUpdate, onEnd }: AgentL
   let heard = 0
   let errors = ''
   let child: ChildPipe | undefined
+  /** Requests that are not answered yet. */
+  const asked = new Set<unknown>()
 
   const output = createLineSplitter(messageBytes, {
     onLine: take,
@@ -52,7 +55,7 @@ export async function openAgentLink({ open, onRequest, onUpdate, onEnd }: AgentL
     if (excess !== undefined) return fail(`it sent a message that ${excess}`)
     try {
       const message: unknown = JSON.parse(new TextDecoder().decode(line))
-      if (isRecord(message)) readable?.enqueue(message as AnyMessage)
+      if (isUsable(message, asked)) readable?.enqueue(message)
     } catch {
       // I2
     }
@@ -70,12 +73,18 @@ export async function openAgentLink({ open, onRequest, onUpdate, onEnd }: AgentL
       throw RequestError.methodNotFound(method)
     })
     .onNotification('*', ({ method, params }) => {
-      if (AGENT_METHODS.has(method)) onUpdate(params)
+      if (!AGENT_METHODS.has(method)) return
+      try {
+        onUpdate(params)
+      } catch {
+        // I3
+      }
     })
     .connect({
       readable: new ReadableStream<AnyMessage>({ start: (controller) => void (readable = controller) }),
       writable: new WritableStream<AnyMessage>({
         write(message) {
+          if ('id' in message && 'method' in message) asked.add(message.id)
           if (!started.write(`${JSON.stringify(message)}\n`)) throw new Error('the agent does not read its input')
         },
       }),
@@ -97,4 +106,10 @@ export async function openAgentLink({ open, onRequest, onUpdate, onEnd }: AgentL
       await started.gone
     },
   }
+}
+
+function isUsable(message: unknown, asked: Set<unknown>): message is AnyMessage {
+  if (!isRecord(message)) return false
+  if ('method' in message) return typeof message['method'] === 'string'
+  return ('result' in message || 'error' in message) && asked.delete(message['id'])
 }

@@ -6,6 +6,7 @@ import type { ExternalOptionsPreview, ExternalProvider } from '../../protocol/ex
 import { isRecord } from '../../protocol/text/json.js'
 import type { NativeHost } from '../../ports/plugin.js'
 import type { Adapter } from './adapters.js'
+import { openAgent } from './agent-program.js'
 import { type AgentLink, openAgentLink } from './link.js'
 import {
   commandsIn,
@@ -33,9 +34,12 @@ export interface Look {
 
 /** Answers what may be chosen. Throws `request.invalid` for what is not offered, else `external.preview_failed`. */
 export async function lookAt(
-  { effects: { processes, clock, log }, actors, stopping }: Pick<NativeHost, 'effects' | 'actors' | 'stopping'>,
+  host: Pick<NativeHost, 'effects' | 'actors' | 'stopping' | 'programs'>,
   { key, provider, directory, adapter, env, selected }: Look,
 ): Promise<ExternalOptionsPreview> {
+  const { clock, log } = host.effects
+  const { actors, stopping } = host
+  let opening: Promise<AgentLink> | undefined
   let link: AgentLink | undefined
   let sessionId = ''
   let offered: Offered = { options: [], modeFallback: false }
@@ -62,20 +66,20 @@ export async function lookAt(
   const logic = previewMachine.provide({
     actors: {
       begin: fromPromise(async () => {
-        link = await openAgentLink({
-          open: (streams) => processes.open({ ...streams, ...adapter, cwd: directory, env }),
+        opening = openAgentLink({
+          open: (streams) => openAgent(host, { adapter, provider, directory, env }, streams),
           onRequest: (method) => ref.send({ type: 'agent.asked', method }),
           onEnd(how, said) {
             log.debug('an external agent has ended', { provider, how, said })
             ref.send({ type: 'agent.ended', how })
           },
           onUpdate(params) {
-            const update = isRecord(params) ? params['update'] : undefined
+            const update = updateOf(params, sessionId)
             commands = commandsIn(update) ?? commands
-            if (isRecord(update) && update['sessionUpdate'] === 'config_option_update' && sessionId !== '')
-              offered = offeredIn(update['configOptions'])
+            if (update?.['sessionUpdate'] === 'config_option_update' && sessionId !== '') offered = offeredIn(update['configOptions'])
           },
         })
+        link = await opening
         const answer = await link.request('initialize', {
           protocolVersion: VERSION,
           clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
@@ -98,7 +102,8 @@ export async function lookAt(
           throw error
         }
       }),
-      end: fromPromise(async () => link?.end()),
+      // What was still being started when it had to end is ended once it is there.
+      end: fromPromise(async () => (await opening?.catch(() => undefined))?.end()),
     },
   })
   const ref = createActor(logic, { id: `external-preview:${key}`, input: { key }, clock })
@@ -112,4 +117,10 @@ export async function lookAt(
   if (failure !== undefined)
     throw new SvcError('external.preview_failed', `The agent "${provider}" could not say what may be chosen: ${failure}.`, { provider })
   return { provider, ...shownOptions(offered), externalSessionId: null, availableCommands: commands }
+}
+
+/** What is told of its own session; before that has a name, of any. */
+function updateOf(params: unknown, sessionId: string): Record<string, unknown> | undefined {
+  if (!isRecord(params) || !isRecord(params['update'])) return undefined
+  return sessionId === '' || params['sessionId'] === sessionId ? params['update'] : undefined
 }

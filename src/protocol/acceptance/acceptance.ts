@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { ms } from '../shared.js'
 
-export type ProgramKind = 'language-server' | 'formatter' | 'mcp-server'
+export type ProgramKind = 'language-server' | 'formatter' | 'mcp-server' | 'external-agent'
 
 /** How a program stands in a workspace. */
 export const ProgramStanding = z

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { ExternalOptionsPreview } from '../../../src/protocol/external/external.js'
+import { lackingSandbox, whyNoBubblewrap } from '../server/bubblewrap.js'
 import { makePlace } from '../server/place.js'
 import { descendants, untilNone } from '../server/processes.js'
 import { openScene, type Scene, type Server } from '../server/server.js'
@@ -107,6 +108,15 @@ describe('a look', () => {
     expect(await choose({ mode: 'fly' })).toMatchObject({ status: 400 })
   })
 
+  test('passes over what is of another session, cannot be read, or answers nothing that was asked', async () => {
+    await begin('noisy')
+    expect((await choose({ model: 'large' })).body).toMatchObject({
+      selectedOptions: { model: 'large' },
+      availableCommands: [{ name: 'compact' }],
+    })
+    expect(server.stderr()).not.toMatch(/Error handling notification|unknown request|Invalid message/)
+  })
+
   test('of twenty callers at once is one', async () => {
     await begin('fine')
     const answers = await Promise.all(Array.from({ length: 20 }, ask))
@@ -202,6 +212,34 @@ test('an agent that is nowhere, and one that nobody knows, are told', async () =
   })
   for (const provider of ['', 'gemini', '__proto__']) expect(await told(provider)).toMatchObject({ status: 400 })
   expect(await server.call('GET', '/v2/external/options/preview')).toMatchObject({ status: 400 })
+})
+
+/** An agent of the workspace's own text, without a library: it tells whether it sees a file of the home. */
+const SEES = `
+import { existsSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+const seen = existsSync(process.env.HOME + '/notes') ? 'seen' : 'hidden'
+const values = ['seen', 'hidden'].map((value) => ({ value, name: value }))
+const notes = { type: 'select', id: 'notes', name: 'Notes', currentValue: seen, options: values }
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method } = JSON.parse(line)
+  const result = method === 'initialize' ? { protocolVersion: 1 } : { sessionId: 's', configOptions: [notes] }
+  if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, result }))
+}
+`
+
+test.skipIf(whyNoBubblewrap() !== undefined).each([
+  ['off', 'seen'],
+  ['on', 'hidden'],
+])(`where the sandbox is %s a file of the home is %s to an agent${lackingSandbox()}`, async (sandbox, notesAre) => {
+  scene.place.write('agent.mjs', SEES)
+  writeFileSync(join(scene.place.home, 'notes'), 'secret')
+  scene.place.configure({ permission: { sandbox } })
+  server = await scene.start({ SVC_EXTERNAL_CODEX_COMMAND: JSON.stringify([process.execPath, join(scene.place.repo, 'agent.mjs')]) })
+  expect(await server.call('GET', '/v2/external/options/preview?provider=codex')).toMatchObject({
+    status: 200,
+    body: { selectedOptions: { notes: notesAre } },
+  })
 })
 
 test('a package that lies in the workspace is not run by a look', async () => {

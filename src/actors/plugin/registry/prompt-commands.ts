@@ -20,8 +20,14 @@ export function promptCommand(pluginId: string, { id, priority, call }: PromptSe
   }
 }
 
+/** Words that have a place of their own, as in a template. */
+const PLACES = 9
+
 /** As the places of a template are called: `arguments` is all of it, `1` its first word. */
 function variablesOf(written: string): Readonly<Record<string, string>> {
-  const words = written.split(/\s+/).filter((word) => word !== '')
+  const words = written
+    .trimStart()
+    .split(/\s+/, PLACES)
+    .filter((word) => word !== '')
   return { arguments: written, ...Object.fromEntries(words.map((word, index) => [String(index + 1), word])) }
 }

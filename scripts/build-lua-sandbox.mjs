@@ -1,6 +1,6 @@
 /**
- * Bundles the sandbox program of Lua plugins: `lua-sandbox.js` and the thread it starts, `lua-sandbox-vm.cjs`, which loads faster
- * in that form. They need nothing else. Of the Lua VM only the language and the listed libraries go in: what would read files, run programs or load modules is
+ * Bundles the sandbox program of Lua plugins: `lua-sandbox.js`, and the thread it starts, `lua-sandbox-thread.cjs`, which loads the VM,
+ * `lua-sandbox-vm.cjs`, from what was compiled ahead where it can. They need nothing else. Of the Lua VM only the language and the listed libraries go in: what would read files, run programs or load modules is
  * replaced by nothing, and so is `process`, so that no script can reach it through a mistake.
  */
 import { readFile } from 'node:fs/promises'
@@ -79,14 +79,14 @@ const shared = {
   metafile: true,
 }
 
-/** Builds both files into `outdir`; answers their paths, those of their maps too, relative to the repository. */
+/** Builds the files into `outdir`; answers their paths, those of their maps too, relative to the repository. */
 export async function buildLuaSandbox(outdir = 'dist') {
   const results = await Promise.all([
     build({ ...shared, outdir, entryPoints: { 'lua-sandbox': join(sources, 'node-program.ts') }, format: 'esm' }),
     build({
       ...shared,
       outdir,
-      entryPoints: { 'lua-sandbox-vm': join(sources, 'node-vm-thread.ts') },
+      entryPoints: { 'lua-sandbox-thread': join(sources, 'node-thread-entry.ts'), 'lua-sandbox-vm': join(sources, 'node-vm-thread.ts') },
       format: 'cjs',
       outExtension: { '.js': '.cjs' },
       plugins: [vmInABox],

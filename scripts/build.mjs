@@ -102,7 +102,7 @@ export async function buildProgram() {
   ]
   const library = await buildPluginLibrary(root, settings())
   const others = await Promise.all([sandbox, client, inspector, reader, testing, toolbox, copyDocuments()])
-  const compiled = await compileAhead(root, program.flat())
+  const compiled = await compileAhead(root, [...program.flat(), ...(await sandbox)])
   removeStale(new Set([...program.flat(), ...library, ...others.flat(), ...compiled]))
 }
 

@@ -1,6 +1,7 @@
 /**
  * Keeps what V8 makes of the program, functions included that a start calls: dist/compiled/<version of V8>. A start takes a third less CPU with
- * it. The Node that builds is the one it is for; where the program cannot be run at the build, there is nothing to keep.
+ * it. The Node that builds is the one it is for; where the program cannot be run at the build, there is nothing to keep. So it is with the thread
+ * of a Lua plugin (`compile-sandbox.mjs`).
  */
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -11,6 +12,8 @@ import { fileURLToPath } from 'node:url'
 
 /** What is run, each until it ends or listens; of a file that two load, the first decides. */
 const STARTS = [['serve', '--port', '0'], ['session', 'list'], ['run', '--model', 'svc/offline', 'hello'], ['--version']]
+const OWN = fileURLToPath(import.meta.url)
+const SANDBOX = fileURLToPath(new URL('compile-sandbox.mjs', import.meta.url))
 /** For what hangs: a machine may be busy. */
 const DEADLINE = 120_000
 
@@ -22,7 +25,8 @@ export async function compileAhead(root, files) {
   const noted = join(compiled, 'of')
   if (!existsSync(noted) || readFileSync(noted, 'utf8') !== of) {
     rmSync(compiled, { recursive: true, force: true })
-    for (const [index, start] of STARTS.entries()) if (!(await run(dist, start)) && index === 0) return []
+    for (const [index, start] of STARTS.entries()) if (!(await run(OWN, dist, start)) && index === 0) return []
+    await run(SANDBOX, dist, [])
     writeFileSync(noted, of)
   }
   return readdirSync(compiled, { recursive: true }).map((name) => join('dist', 'compiled', name))
@@ -35,9 +39,9 @@ function digestOf(root, files) {
 }
 
 /** False when it could not be started. */
-function run(dist, start) {
+function run(script, dist, start) {
   const place = mkdtempSync(join(tmpdir(), 'svc-build-'))
-  const child = spawn(process.execPath, [fileURLToPath(import.meta.url), dist, ...start], {
+  const child = spawn(process.execPath, [script, dist, ...start], {
     cwd: place,
     env: { PATH: process.env.PATH, HOME: place, SVC_AGENT_STATE_DIR: join(place, 'state') },
     stdio: ['ignore', 'pipe', 'ignore'],

@@ -112,7 +112,12 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     node: true,
   },
   // The Lua program: a process of its own, started by path.
-  'programs/sandbox': { layers: ['programs/sandbox', 'protocol'], packages: ['fengari'], node: true },
+  'programs/sandbox': {
+    layers: ['programs/sandbox', 'protocol'],
+    contracts: { 'src/platform/node/compiled.ts': ['loadCompiled'] },
+    packages: ['fengari'],
+    node: true,
+  },
   // The program that makes text of web pages: a process of its own, started by path.
   'programs/reader': {
     layers: ['programs/reader', 'protocol'],

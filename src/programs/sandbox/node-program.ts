@@ -31,7 +31,7 @@ const times = readTimes(process.argv.slice(2))
 const signals = createSignals()
 const { port1: answers, port2: script } = new MessageChannel()
 const data: ThreadData = { signals: signals.buffer, answers: script, root: pack.root, entrypoint: pack.entrypoint, times }
-const thread = new Worker(new URL('./lua-sandbox-vm.cjs', import.meta.url), {
+const thread = new Worker(new URL('./lua-sandbox-thread.cjs', import.meta.url), {
   workerData: data,
   transferList: [script],
   resourceLimits: THREAD_LIMITS,

@@ -14,6 +14,7 @@ import { chargeBytesTo } from './lua/lua-bytes.js'
 import { createSourceReader } from './node-sources.js'
 import { createPrinter } from './lua/print.js'
 import type { Outcome } from './lua/run.js'
+import { sealCode } from './sealed-code.js'
 import { createSignals } from './signals.js'
 import type { AnswerMessage, CallMessage, CallResult, ThreadData, ThreadMessage } from './thread-messages.js'
 import { createVm } from './lua/vm.js'
@@ -25,6 +26,7 @@ const send = (message: ThreadMessage): void => port.postMessage(message)
 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as (options?: { readonly type: 'minor' }) => void
+sealCode()
 
 const memory = {
   used() {

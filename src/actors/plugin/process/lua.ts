@@ -17,25 +17,17 @@ export interface LuaCommand {
   readonly watch: Required<ProcessWatch>
 }
 
-/** Megabytes for the thread that only moves frames; the thread of the script has limits of its own. */
-const OLD_SPACE = 96
-const SEMI_SPACE = 2
-
-/** Program, arguments and outer limits of one sandbox process (plugin-protocol §6.1, §6.6). */
+/**
+ * Program, arguments and outer limits of one sandbox process (plugin-protocol §6.1, §6.6). No flags of V8: with any, Node compiles itself anew
+ * at each start, twice. The thread that moves frames holds what its queue may, the thread of the script has limits of its own.
+ */
 export function luaCommand({ node, sandbox, manifest }: LuaCommandOptions): LuaCommand {
   const { load, callback, watchdogGrace, processBytes } = LIMITS.lua
   // The sandbox stops a script at its budget and itself one grace later; whoever watches from outside comes after both.
   const outer = 2 * watchdogGrace
   return {
     program: node,
-    args: [
-      `--max-old-space-size=${OLD_SPACE}`,
-      `--max-semi-space-size=${SEMI_SPACE}`,
-      '--disallow-code-generation-from-strings',
-      sandbox,
-      '--manifest',
-      manifest,
-    ],
+    args: [sandbox, '--manifest', manifest],
     // A call may have to wait for an event handler, which nobody gets a reply for.
     watch: { loadBudget: load + outer, callBudget: 2 * callback + outer, processBytes },
   }

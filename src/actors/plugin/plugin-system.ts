@@ -21,6 +21,7 @@ import { inspectPlugins } from './facade/inspection.js'
 import type { NativeHost, NativePlugin } from '../../ports/plugin.js'
 import { createBuiltIns } from './package/built-ins.js'
 import { createNpmCache } from './entry/npm-cache.js'
+import { createOffers } from './process/offers.js'
 import { createPackageReader } from './package/package-reader.js'
 import { createPackageStore, type PinnedContent } from './package/package-store.js'
 import { createTrustPins } from './package/trust-pins.js'
@@ -72,7 +73,7 @@ export interface PluginSystem extends WorkspacePlugins {
   drain(): Promise<void>
   /** Ends every actor at once. */
   stop(): void
-  /** Removes copies of packages that nobody needs any more. */
+  /** Removes copies of packages that nobody needs any more, and offers of long ago. */
   sweep(): Promise<void>
   readonly generation: number
   counters(): { readonly plugins: number }
@@ -91,11 +92,12 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
   const registry = createRegistry()
   const records = createPluginRecords()
   const store = createPackageStore({ effects, directory: `${effects.paths.state}/plugins` })
+  const offers = createOffers({ effects, directory: `${effects.paths.state}/plugin-offers`, version })
   const reader = createPackageReader(effects)
   const npm = createNpmCache({ effects, onInstalled: () => workspaces.refreshAll(), onFailed: (spec) => retry(records, supervisor, spec) })
   const switches = createSwitches(snapshots, effects.paths.config)
 
-  const { plan, grants, brokered } = createStartPlans({ ...deps, records, store, npm, awaited: (key) => dependencies.awaited(key) })
+  const { plan, grants, brokered } = createStartPlans({ ...deps, records, store, npm, offers, awaited: (key) => dependencies.awaited(key) })
   const { supervisor, generations, dependencies } = createPackageActors({ ...deps, registry, records, store, plan })
   const hasCopy = async (content: PinnedContent) => (await store.path(content)) !== undefined
   const directories = createDirectoryPlugins({
@@ -175,7 +177,10 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
       generations.killAll()
       void npm.stop()
     },
-    sweep: () => store.sweep(neededContent(records, supervisor)),
+    async sweep() {
+      await store.sweep(neededContent(records, supervisor))
+      await offers.sweep()
+    },
     get generation() {
       return registry.generation
     },

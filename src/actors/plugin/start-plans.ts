@@ -17,8 +17,10 @@ import type { StartPlan } from './generation/generation.actor.js'
 import { planPackage } from './package/package-plan.js'
 import type { PackageStore } from './package/package-store.js'
 import { noteLine, noteStart, type PluginRecord, type PluginRecords } from './package/plugin-records.js'
+import type { Offers } from './process/offers.js'
 import { startProcess } from './process/process-instance.js'
 import { createInstanceIds, type ProcessSpec } from './process/process-spec.js'
+import { createWakers } from './process/wakers.js'
 
 export interface PluginPrograms {
   /** Absolute path of Node. */
@@ -48,6 +50,7 @@ interface StartPlanDeps {
   readonly records: PluginRecords
   readonly store: PackageStore
   readonly npm: NpmCache
+  readonly offers: Offers
   /** Resolves when what a plugin depends on serves. */
   awaited(key: string): Promise<void>
 }
@@ -61,7 +64,8 @@ export interface StartPlans {
 }
 
 export function createStartPlans(deps: StartPlanDeps): StartPlans {
-  const { effects, programs, brokers, version, serverUrl, records, store, npm } = deps
+  const { effects, programs, brokers, version, serverUrl, records, store, npm, offers } = deps
+  const wakers = createWakers(effects.clock)
   const sandbox = createSandbox(effects)
   const nextInstanceId = createInstanceIds()
   const installed = brokers.brokers ?? new Map<HostCapability, Broker>()
@@ -75,7 +79,7 @@ export function createStartPlans(deps: StartPlanDeps): StartPlans {
     return (spec: ProcessSpec) => {
       const publish: BrokerHost['publish'] = async (...event) => brokers.publish(spec.pluginId, ...event)
       const setConfig: BrokerHost['setConfig'] = (key, value, issueOf) => brokers.ownConfigs.set(spec.pluginId, { key, value }, issueOf)
-      return startProcess({ effects, host: { ...brokers, publish, setConfig }, leases, nextInstanceId, onLine }, spec)
+      return startProcess({ effects, host: { ...brokers, publish, setConfig }, leases, nextInstanceId, offers, wakers, onLine }, spec)
     }
   }
 

@@ -8,7 +8,7 @@
  */
 import { type ActorRef, type ActorRefFrom, assign, type ErrorActorEvent, enqueueActions, setup, type Snapshot } from 'xstate'
 import { LIMITS } from '../../protocol/limits.js'
-import { instanceMachine } from './instance.machine.js'
+import { type InstanceInput, instanceMachine } from './instance.machine.js'
 import { requiredCallback, requiredPromise } from '../required.js'
 import { messageOf } from '../../protocol/message-of.js'
 
@@ -38,7 +38,7 @@ interface GenerationContext extends GenerationInput {
 
 type GenerationEvent =
   /** It is started as a process, which its effects have ready under this id. */
-  | { readonly type: 'process.prepared'; readonly instanceId: string }
+  | ({ readonly type: 'process.prepared' } & InstanceInput)
   | { readonly type: 'superseded' }
   | { readonly type: 'switched.off' }
   | { readonly type: 'revoked' }
@@ -90,9 +90,7 @@ export const generationMachine = setup({
     noteOverdue: assign({ isOverdue: true }),
     noteRefusal: assign({ end: 'refused', reason: (_, error: unknown) => messageOf(error) }),
     noteFailure: assign({ end: 'failed', reason: (_, reason: string) => reason }),
-    spawnInstance: enqueueActions(({ enqueue }, instanceId: string) =>
-      enqueue.spawnChild('instance', { id: 'instance', input: { instanceId } }),
-    ),
+    spawnInstance: enqueueActions(({ enqueue }, input: InstanceInput) => enqueue.spawnChild('instance', { id: 'instance', input })),
     reportPublished: enqueueActions(({ context: { parent, number, revision }, enqueue }) => {
       if (parent !== undefined) enqueue.sendTo(parent, { type: 'generation.published', number, revision })
     }),
@@ -122,7 +120,9 @@ export const generationMachine = setup({
         onError: { target: 'killing', actions: { type: 'noteRefusal', params: ({ event }: { event: { error: unknown } }) => event.error } },
       },
       on: {
-        'process.prepared': { actions: { type: 'spawnInstance', params: ({ event }) => event.instanceId } },
+        'process.prepared': {
+          actions: { type: 'spawnInstance', params: ({ event: { instanceId, isKnown } }) => ({ instanceId, isKnown }) },
+        },
         revoked: { target: 'killing' },
         superseded: { target: 'killing' },
         'switched.off': { target: 'killing' },

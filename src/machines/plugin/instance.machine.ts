@@ -4,15 +4,22 @@
  * I1 However it ends, it is `gone` only when nothing of it runs.
  * I2 A process that ends or breaks a rule while it serves has failed, which is told with the reason once it is known; one that was told
  *    to end has not, whatever it does then.
- * I3 How long `retiring` may take is a matter of its generation, of whatever tier: after `shutdownGrace` it asks for the kill.
- * I4 Frames do not pass here.
+ * I3 What a process offered when it was last started with the same content is offered before it runs: it starts when it is first called, and
+ *    has failed when it cannot be started then.
+ * I4 How long `retiring` may take is a matter of its generation, of whatever tier: after `shutdownGrace` it asks for the kill.
+ * I5 Frames do not pass here.
  */
-import { assign, setup } from 'xstate'
+import { assign, not, setup } from 'xstate'
 import { type Failure, toFailure } from '../../protocol/errors.js'
 import { requiredCallback, requiredPromise } from '../required.js'
 
-export interface InstanceInput {
+interface InstanceName {
   readonly instanceId: string
+}
+
+export interface InstanceInput extends InstanceName {
+  /** What it offers is known without starting it. */
+  readonly isKnown: boolean
 }
 
 /** How a process ended; what it last said is for a start that fails by it. */
@@ -33,6 +40,8 @@ interface InstanceContext extends InstanceInput {
 
 export type InstanceEvent =
   | { readonly type: 'start.cancelled' }
+  /** Something of what it offers is used. */
+  | { readonly type: 'call.made' }
   /** It broke a rule of the protocol or outgrew its limits. */
   | { readonly type: 'rule.broken'; readonly reason: string }
   /** Its output or the process itself has ended, and what it sent before was taken. */
@@ -42,38 +51,44 @@ export type InstanceEvent =
   | { readonly type: 'retire.requested' }
   | { readonly type: 'kill.requested' }
 
-const subject = ({ context: { instanceId } }: { readonly context: InstanceContext }): InstanceInput => ({ instanceId })
+const subject = ({ context: { instanceId } }: { readonly context: InstanceContext }): InstanceName => ({ instanceId })
 
 export const instanceMachine = setup({
-  types: { input: {} as InstanceInput, context: {} as InstanceContext, events: {} as InstanceEvent, tags: {} as 'serving' },
+  types: { input: {} as InstanceInput, context: {} as InstanceContext, events: {} as InstanceEvent, tags: {} as 'serving' | 'awake' },
   actors: {
     /** Reports `rule.broken` and `process.ended`; ends what still runs when it is stopped. */
-    process: requiredCallback<InstanceInput>('process'),
-    spawn: requiredPromise<void, InstanceInput>('spawn'),
+    process: requiredCallback<InstanceName>('process'),
+    spawn: requiredPromise<void, InstanceName>('spawn'),
     /** Asks for the contributions and checks their shape. */
-    initialize: requiredPromise<void, InstanceInput>('initialize'),
+    initialize: requiredPromise<void, InstanceName>('initialize'),
     /** Inactive, lease revoked, streams failed, `shutdown` sent, input closed; resolves when nothing of it runs. */
-    retire: requiredPromise<void, InstanceInput>('retire'),
+    retire: requiredPromise<void, InstanceName>('retire'),
     /** Ends the group at once, also one that is being spawned; resolves when nothing of it runs and its end was reported. */
-    kill: requiredPromise<void, InstanceInput>('kill'),
+    kill: requiredPromise<void, InstanceName>('kill'),
   },
   actions: {
-    noteRefusal: assign({ failure: (_, error: unknown) => toFailure(error) }),
-    refuse: assign({ failure: (_, message: string) => ({ code: 'plugin.failed', message, retryable: false }) }),
+    noteRefusal: assign(({ context }, error: unknown) => refused(context, toFailure(error))),
+    refuse: assign(({ context }, message: string) => refused(context, { code: 'plugin.failed', message, retryable: false })),
     noteBroken: assign({ broken: (_, reason: string) => reason }),
     noteReason: assign({ reason: ({ context }, ending: ProcessEnding) => endingText(ending, context.broken) }),
   },
-  guards: { hasBroken: ({ context }) => context.broken !== undefined },
+  guards: { hasBroken: ({ context }) => context.broken !== undefined, isKnown: ({ context }) => context.isKnown },
 }).createMachine({
   id: 'instance',
-  context: ({ input: { instanceId } }) => ({ instanceId, failure: undefined, broken: undefined, reason: undefined }),
+  context: ({ input: { instanceId, isKnown } }) => ({ instanceId, isKnown, failure: undefined, broken: undefined, reason: undefined }),
   invoke: { id: 'process', src: 'process', input: subject, onError: '.killing' },
   on: { 'kill.requested': '.killing' },
-  initial: 'starting',
+  initial: 'resting',
   states: {
+    resting: {
+      tags: ['serving'],
+      always: { guard: not('isKnown'), target: 'starting' },
+      on: { 'call.made': 'starting', 'retire.requested': 'gone' },
+    },
     starting: {
       initial: 'spawning',
       on: {
+        'retire.requested': 'killing',
         'start.cancelled': { target: 'killing', actions: { type: 'refuse', params: 'The start was cancelled.' } },
         'rule.broken': { target: 'killing', actions: { type: 'refuse', params: ({ event }) => notStarted(event.reason) } },
         'process.ended': { target: 'killing', actions: { type: 'refuse', params: ({ event }) => notStarted(endedText(event.ending)) } },
@@ -106,7 +121,7 @@ export const instanceMachine = setup({
       },
     },
     running: {
-      tags: ['serving'],
+      tags: ['serving', 'awake'],
       initial: 'serving',
       on: {
         'rule.broken': { target: 'killing', actions: { type: 'noteBroken', params: ({ event }) => event.reason } },
@@ -129,6 +144,11 @@ export const instanceMachine = setup({
     gone: { type: 'final' },
   },
 })
+
+/** Who was offered before it was started has failed, and is not refused. */
+function refused({ isKnown }: InstanceInput, failure: Failure): Partial<InstanceContext> {
+  return isKnown ? { failure, reason: failure.message } : { failure }
+}
 
 /** What ended a process. A rule it broke explains more than the kill that followed, its own exit more than a closed input. */
 function endingText({ exitCode, signal }: ProcessEnding, broken: string | undefined): string {

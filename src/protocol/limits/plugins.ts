@@ -102,6 +102,11 @@ export const pluginsLimits = {
     legacyTimeoutMin: 100,
     legacyTimeoutMax: 120 * SECOND,
     installTimeout: 5 * MINUTE,
+    /** Plugins whose offers are remembered from server to server, and bytes of each. */
+    offers: 512,
+    offerBytes: 1 * MiB,
+    /** How long a server is left alone before plugins start that nobody has called, once the last of them was offered. */
+    wakeAfter: 2 * SECOND,
   },
   lua: {
     heapBytes: 16 * MiB,

@@ -4,6 +4,7 @@ import { createLeases } from '../../../src/actors/plugin/brokers/leases.js'
 import type { BrokerHost } from '../../../src/actors/plugin/brokers/brokers.js'
 import type { InstanceProblem, PluginInstance } from '../../../src/actors/plugin/generation/instance.js'
 import type { ToolContext } from '../../../src/ports/plugin.js'
+import type { ProcessDeps } from '../../../src/actors/plugin/process/process-child.js'
 import { startProcess } from '../../../src/actors/plugin/process/process-instance.js'
 import { createInstanceIds, pluginEnvironment, type ProcessSpec } from '../../../src/actors/plugin/process/process-spec.js'
 import { createNodeClock } from '../../../src/platform/node/node-effects.js'
@@ -61,10 +62,11 @@ export async function start(
   fixture: string,
   overrides: Partial<ProcessSpec> = {},
   signal = new AbortController().signal,
+  remembering: Pick<ProcessDeps, 'offers' | 'wakers'> = {},
 ): Promise<Started> {
   const problems: InstanceProblem[] = []
   const run = startProcess(
-    { effects, nextInstanceId, host, leases: createLeases({ effects, brokers: new Map() }) },
+    { effects, nextInstanceId, host, leases: createLeases({ effects, brokers: new Map() }), ...remembering },
     specOf(fixture, overrides),
   )
   const instance = await run(4, (problem) => problems.push(problem), signal)

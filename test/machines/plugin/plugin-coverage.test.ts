@@ -126,15 +126,22 @@ describe('every transition is covered by generated paths', () => {
 
   it('of the instance machine, which has failed only by itself', () => {
     const ended = (exitCode: number | null) => ({ type: 'process.ended', ending: { exitCode, signal: null, lastWords: 'bye' } }) as never
-    const explored = explore(instanceMachine, { instanceId: 'plugin-instance-1' }, [
-      ...['drain.requested', 'retire.requested', 'kill.requested', 'start.cancelled'].map((type) => ({ type })),
+    const events = [
+      ...['drain.requested', 'retire.requested', 'kill.requested', 'start.cancelled', 'call.made'].map((type) => ({ type })),
       { type: 'rule.broken', reason: 'it floods' } as never,
       ended(3),
       ended(null),
       ...['spawn', 'initialize', 'retire', 'kill'].flatMap((id) => [done(id), error(id)]),
       error('process'),
-    ])
-    expect(missing(explored)).toEqual([])
+    ]
+    const explored = explore(instanceMachine, { instanceId: 'plugin-instance-1', isKnown: false }, events)
+    const rested = explore(instanceMachine, { instanceId: 'plugin-instance-1', isKnown: true }, events)
+    expect(missing(explored).filter((each) => missing(rested).includes(each))).toEqual([])
+    const uncalled = rested.snapshots.filter(
+      ({ context }, index) => context.reason !== undefined && rested.paths[index]?.includes('call.made') !== true,
+    )
+    expect(uncalled).toEqual([])
+    expect(rested.snapshots.filter(({ context: { failure, reason } }) => failure !== undefined && reason === undefined)).toEqual([])
     const told = (served: boolean) =>
       new Set(
         explored.snapshots

@@ -149,7 +149,7 @@ async function start(kept: Kept, id: string, { key, number, revision, generation
 
 function adopt({ processes }: Kept, generation: GenerationRef, instanceId: string, effects: InstanceEffects): ReturnType<AdoptProcess> {
   processes.set(instanceId, effects)
-  generation.send({ type: 'process.prepared', instanceId })
+  generation.send({ type: 'process.prepared', instanceId, isKnown: effects.isKnown })
   const { instance } = generation.getSnapshot().children
   if (instance === undefined) throw new Error('the generation has ended')
   const forget = () => void processes.delete(instanceId)

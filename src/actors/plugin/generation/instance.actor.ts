@@ -1,8 +1,14 @@
 /** The instance machine with its effects: what one process does and undergoes, found by the id of its instance. */
 import { type AnyEventObject, fromCallback, fromPromise } from 'xstate'
-import { type InstanceEvent, type InstanceInput, instanceMachine } from '../../../machines/plugin/instance.machine.js'
+import { type InstanceEvent, instanceMachine } from '../../../machines/plugin/instance.machine.js'
+
+interface Named {
+  readonly instanceId: string
+}
 
 export interface InstanceEffects {
+  /** What it offers is known without starting it. */
+  readonly isKnown: boolean
   /** Reports what happens to the process; answers what ends it. */
   process(report: (event: InstanceEvent) => void): () => void
   spawn(): Promise<void>
@@ -12,16 +18,15 @@ export interface InstanceEffects {
 }
 
 export function instanceLogic(find: (instanceId: string) => InstanceEffects | undefined): typeof instanceMachine {
-  const effectsOf = ({ instanceId }: InstanceInput): InstanceEffects => {
+  const effectsOf = ({ instanceId }: Named): InstanceEffects => {
     const effects = find(instanceId)
     if (effects === undefined) throw new Error(`there is no process of ${instanceId}`)
     return effects
   }
-  const does = (name: 'spawn' | 'initialize' | 'retire' | 'kill') =>
-    fromPromise<void, InstanceInput>(async ({ input }) => effectsOf(input)[name]())
+  const does = (name: 'spawn' | 'initialize' | 'retire' | 'kill') => fromPromise<void, Named>(async ({ input }) => effectsOf(input)[name]())
   return instanceMachine.provide({
     actors: {
-      process: fromCallback<AnyEventObject, InstanceInput>(({ input, sendBack }) => effectsOf(input).process(sendBack)),
+      process: fromCallback<AnyEventObject, Named>(({ input, sendBack }) => effectsOf(input).process(sendBack)),
       spawn: does('spawn'),
       initialize: does('initialize'),
       retire: does('retire'),

@@ -9,7 +9,7 @@ import { LIMITS } from '../../../protocol/limits.js'
 import type { PluginEvent } from '../../../protocol/plugin/plugin-requests.js'
 import type { Clock } from '../../../ports/effects.js'
 import type { InstanceProblem } from '../generation/instance.js'
-import type { Link } from '../link/link.js'
+import type { ContributionLink } from './contribution-link.js'
 
 const UNREAD = 256 * 1024
 const RETRY = 100
@@ -22,7 +22,7 @@ export interface EventSender {
 }
 
 export interface EventSenderOptions {
-  readonly link: Pick<Link, 'notify' | 'counters'>
+  readonly link: Pick<ContributionLink, 'notify' | 'counters'>
   readonly clock: Clock
   onProblem(problem: InstanceProblem): void
 }

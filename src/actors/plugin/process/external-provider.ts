@@ -11,7 +11,7 @@ import { type GenerateRequest, type ProviderAdapter, ProviderError } from '../..
 import { parseAnswer } from './external-services.js'
 import { isFrameTooLarge } from '../link/frame-text.js'
 import { isFields } from '../link/initialize.js'
-import type { Link } from '../link/link.js'
+import type { ContributionLink } from './contribution-link.js'
 import type { ProviderAdministration, ProviderContribution, ProviderSettings } from '../../../ports/plugin.js'
 import { reasonOf } from '../link/pending-calls.js'
 import { toProviderMessages } from '../calls/provider-messages.js'
@@ -59,7 +59,7 @@ const { firstByte, idle, trailer } = LIMITS.provider
 
 interface ProviderParts {
   readonly pluginId: string
-  readonly link: Link
+  readonly link: ContributionLink
   readonly clock: Clock
 }
 
@@ -120,12 +120,12 @@ const SAID = 500
 interface AdministrationParts {
   readonly pluginId: string
   readonly providerId: string
-  readonly link: Link
+  readonly link: ContributionLink
 }
 
 interface AdapterParts {
   readonly serviceId: string
-  readonly link: Link
+  readonly link: ContributionLink
   readonly clock: Clock
   readonly settings: ProviderSettings
 }
@@ -144,7 +144,7 @@ function createAdapter({ serviceId, link, clock, settings }: AdapterParts): Prov
         else stream?.fail(new ProviderError(`Provider "${settings.providerId}" was silent for ${ms} ms.`, { retryable: true }))
       })
       try {
-        stream = link.openStream('provider.stream', (ids) => ({ serviceId, ...ids, request: sent }), signal).stream
+        stream = (await link.openStream('provider.stream', (ids) => ({ serviceId, ...ids, request: sent }), signal)).stream
         silence.expect(firstByte)
         for await (const item of stream.items) {
           reader.take(item)

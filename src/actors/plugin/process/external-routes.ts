@@ -7,11 +7,11 @@ import type { RouteContribution, SocketRouteContribution } from '../../../ports/
 import type { ServedSessions } from '../brokers/served-sessions.js'
 import { socketOver } from './external-socket.js'
 import { isFields } from '../link/initialize.js'
-import type { Link } from '../link/link.js'
+import type { ContributionLink } from './contribution-link.js'
 
 export function externalRoute(
   { descriptor, priority }: RouteDeclaration,
-  link: Link,
+  link: ContributionLink,
   served: Pick<ServedSessions, 'during'>,
 ): RouteContribution {
   return {
@@ -28,7 +28,11 @@ export function externalRoute(
   }
 }
 
-export function externalSocketRoute({ descriptor, priority }: RouteDeclaration, link: Link, clock: Clock): SocketRouteContribution {
+export function externalSocketRoute(
+  { descriptor, priority }: RouteDeclaration,
+  link: ContributionLink,
+  clock: Clock,
+): SocketRouteContribution {
   return {
     descriptor,
     priority,
@@ -39,7 +43,7 @@ export function externalSocketRoute({ descriptor, priority }: RouteDeclaration, 
       signal.throwIfAborted()
       signal.addEventListener('abort', abort, { once: true })
       try {
-        const { stream, accepted } = link.openStream('route.websocket.open', (ids) => ({ ...params, ...ids }), opening.signal)
+        const { stream, accepted } = await link.openStream('route.websocket.open', (ids) => ({ ...params, ...ids }), opening.signal)
         await accepted
         return socketOver(stream, link, clock)
       } finally {

@@ -14,7 +14,7 @@ import {
 import { EVENT_HOOK, type ExtraContributions, type Hook, type Service } from '../../../ports/contributions.js'
 import type { ServedSessions } from '../brokers/served-sessions.js'
 import { isEmptyTable, isFields } from '../link/initialize.js'
-import type { Link } from '../link/link.js'
+import type { ContributionLink } from './contribution-link.js'
 
 type Services = Pick<ExtraContributions, 'hooks' | 'agents' | 'commands' | 'skills' | 'systemContext' | 'prompts' | 'config'>
 
@@ -25,7 +25,7 @@ const Commands = list(PluginCommand)
 const Skills = list(PluginSkill)
 const Sections = list(SystemContextSection)
 
-export function externalServices(reply: InitializeReply, link: Link, served: Pick<ServedSessions, 'during'>): Services {
+export function externalServices(reply: InitializeReply, link: ContributionLink, served: Pick<ServedSessions, 'during'>): Services {
   const { agents, commands, skills, systemContext, prompts, config } = reply.services
   const made: Services = {
     hooks: hooksOf(reply.hooks, link, served),
@@ -39,7 +39,7 @@ export function externalServices(reply: InitializeReply, link: Link, served: Pic
   return made
 }
 
-function service<Schema extends z.ZodType>(link: Link, method: string, answer: Schema) {
+function service<Schema extends z.ZodType>(link: ContributionLink, method: string, answer: Schema) {
   return ({ id, priority }: ServiceDeclaration): Service<(request: unknown, signal?: AbortSignal) => Promise<z.output<Schema>>> => ({
     id,
     priority,
@@ -58,7 +58,7 @@ export function parseAnswer<Schema extends z.ZodType>(method: string, schema: Sc
   )
 }
 
-function hooksOf(names: readonly string[], link: Link, served: Pick<ServedSessions, 'during'>): Record<string, Hook> {
+function hooksOf(names: readonly string[], link: ContributionLink, served: Pick<ServedSessions, 'during'>): Record<string, Hook> {
   const call =
     (hook: string): Hook =>
     (context, value, signal) => {

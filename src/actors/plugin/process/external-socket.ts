@@ -12,10 +12,10 @@ import { SocketMessage } from '../../../protocol/plugin/plugin-services.js'
 import type { Clock } from '../../../ports/effects.js'
 import type { PluginSocket } from '../../../ports/contributions.js'
 import { isEmptyTable, isFields } from '../link/initialize.js'
-import type { Link } from '../link/link.js'
+import type { ContributionLink } from './contribution-link.js'
 import type { PluginStream } from '../link/streams.js'
 
-export function socketOver(stream: PluginStream, link: Link, clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>): PluginSocket {
+export function socketOver(stream: PluginStream, link: ContributionLink, clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>): PluginSocket {
   const items = stream.items[Symbol.asyncIterator]()
   let closing: Alarm | undefined
 

@@ -7,12 +7,12 @@ import { isEmptyTable, isFields } from '../link/initialize.js'
 import { firstIssue, schemaProblem } from './json-schema.js'
 import { type PartReader, partReader } from './message-parts.js'
 import type { ServedSessions } from '../brokers/served-sessions.js'
-import type { Link } from '../link/link.js'
+import type { ContributionLink } from './contribution-link.js'
 import { type PermissionNeed, type ToolContribution, ToolError, type ToolResult } from '../../../ports/plugin.js'
 import { messageOf } from '../../../protocol/message-of.js'
 
 interface ToolParts {
-  readonly link: Link
+  readonly link: ContributionLink
   readonly served: Pick<ServedSessions, 'during'>
   /** Absent = it declares none. */
   readonly parts?: PartReader

@@ -13,12 +13,12 @@ import { externalRoute, externalSocketRoute } from './external-routes.js'
 import { externalServices } from './external-services.js'
 import { externalTool } from './external-tools.js'
 import { partReader } from './message-parts.js'
-import type { Link } from '../link/link.js'
+import type { ContributionLink } from './contribution-link.js'
 import type { Contributions } from '../../../ports/plugin.js'
 
 export interface ExternalParts {
   readonly pluginId: string
-  readonly link: Link
+  readonly link: ContributionLink
   readonly clock: Clock
   readonly events: EventSender
   readonly served: ServedSessions

@@ -9,12 +9,14 @@ import type { ProcessEnding } from '../../../machines/plugin/instance.machine.js
 import type { ChildPipe, Effects, PipeOptions } from '../../../ports/effects.js'
 import { type BrokerHost, createBrokers } from '../brokers/brokers.js'
 import type { CountedLease, InstanceLease, Leases } from '../brokers/leases.js'
-import { createServedSessions, type ServedSessions } from '../brokers/served-sessions.js'
+import type { ServedSessions } from '../brokers/served-sessions.js'
 import type { InstanceProblem } from '../generation/instance.js'
 import { createLink, type Link } from '../link/link.js'
+import type { Offers } from './offers.js'
 import { createPluginLog } from './plugin-log.js'
 import type { ProcessSpec } from './process-spec.js'
 import { settingsIssue } from './settings-issue.js'
+import type { Wakers } from './wakers.js'
 import { createWatchdog } from './watchdog.js'
 import { messageOf } from '../../../protocol/message-of.js'
 
@@ -24,6 +26,10 @@ export interface ProcessDeps {
   readonly nextInstanceId: () => string
   readonly host: BrokerHost
   readonly leases: Leases
+  /** What plugins offered before; absent: each is started first. */
+  readonly offers?: Offers
+  /** Starts what rests in the end. */
+  readonly wakers?: Wakers
   /** Hears every line the plugin writes to its log. */
   readonly onLine?: (generation: number, text: string) => void
 }
@@ -31,8 +37,6 @@ export interface ProcessDeps {
 export interface Child {
   readonly pipe: ChildPipe
   readonly link: Link
-  /** Sessions it serves. */
-  readonly served: ServedSessions
   /** How it ended, once what it sent before was taken; never rejects. */
   readonly ended: Promise<ProcessEnding>
   /** It has answered `initialize`. */
@@ -48,6 +52,7 @@ export interface Child {
 
 interface ChildOptions {
   readonly owner: PluginOwner
+  readonly served: ServedSessions
   onProblem(problem: InstanceProblem): void
   /** Told at most once, and not after `retire` or `kill`. */
   onBroken(reason: string): void
@@ -56,9 +61,8 @@ interface ChildOptions {
 export async function openChild({ effects, host, leases, onLine }: ProcessDeps, spec: ProcessSpec, options: ChildOptions): Promise<Child> {
   const { clock, log, processes } = effects
   const { pluginId, place, eventNamespaces } = spec
-  const { owner, onProblem, onBroken } = options
+  const { owner, served, onProblem, onBroken } = options
   const config = spec.capabilities.has('config-read') ? await host.config(place) : null
-  const served = createServedSessions(clock)
   const lease = grantedTo(leases, spec, { owner, served })
   const brokers = createBrokers({
     effects,
@@ -139,7 +143,6 @@ export async function openChild({ effects, host, leases, onLine }: ProcessDeps, 
   return {
     pipe,
     link,
-    served,
     ended: end(),
     loaded: () => watchdog.loaded(),
     retire,

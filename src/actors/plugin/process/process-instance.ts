@@ -8,14 +8,17 @@ import { type ActorRefFrom, createActor, waitFor } from 'xstate'
 import type { InstanceEvent, instanceMachine } from '../../../machines/plugin/instance.machine.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { type InitializeParams, PROCESS_PROTOCOL, type PluginOwner } from '../../../protocol/plugin/plugin-frame.js'
+import { type InitializeParams, type InitializeReply, PROCESS_PROTOCOL, type PluginOwner } from '../../../protocol/plugin/plugin-frame.js'
 import type { InstanceProblem, PluginInstance, StartInstance } from '../generation/instance.js'
 import type { Contributions } from '../../../ports/plugin.js'
 import { reportedText, toContributions, uncalledHooks } from './external.js'
 import { createEventSender, type EventSender } from './external-events.js'
 import { parseInitializeReply } from '../link/initialize.js'
 import { type InstanceEffects, instanceLogic } from '../generation/instance.actor.js'
-import { EXITED } from '../link/link.js'
+import { EXITED, type Link } from '../link/link.js'
+import { createServedSessions, type ServedSessions } from '../brokers/served-sessions.js'
+import { type ContributionLink, createLateLink } from './contribution-link.js'
+import type { Offered } from './offers.js'
 import { type Child, openChild, type ProcessDeps } from './process-child.js'
 import type { ProcessSpec } from './process-spec.js'
 import { messageOf } from '../../../protocol/message-of.js'
@@ -24,9 +27,12 @@ import { messageOf } from '../../../protocol/message-of.js'
 export function startProcess(deps: ProcessDeps, spec: ProcessSpec): StartInstance {
   return async (generation, onProblem, signal, adopt = alone(deps)) => {
     signal.throwIfAborted()
+    const offered = await deps.offers?.of(spec)
+    signal.throwIfAborted()
     const owner = ownerOf(spec, deps.nextInstanceId(), generation)
-    const process = createProcess(deps, spec, { owner, onProblem })
-    const actor = adopt(owner.instanceId, process.effects)
+    const awake = async (): Promise<Link> => awoken(actor, process, spec)
+    const process = createProcess(deps, spec, { owner, onProblem, offered, awake, served: createServedSessions(deps.effects.clock) })
+    const actor: InstanceRef = adopt(owner.instanceId, process.effects)
     const cancel = () => actor.send({ type: 'start.cancelled' })
     signal.addEventListener('abort', cancel, { once: true })
     try {
@@ -36,6 +42,7 @@ export function startProcess(deps: ProcessDeps, spec: ProcessSpec): StartInstanc
         const code = failure.code === 'plugin.invalid' ? failure.code : 'plugin.failed'
         throw new SvcError(code, failure.message, { pluginId: spec.pluginId })
       }
+      if (process.effects.isKnown) deps.wakers?.add(awake)
       return instanceOf(actor, process)
     } finally {
       signal.removeEventListener('abort', cancel)
@@ -43,13 +50,23 @@ export function startProcess(deps: ProcessDeps, spec: ProcessSpec): StartInstanc
   }
 }
 
+type InstanceRef = ActorRefFrom<typeof instanceMachine>
+
 /** Without a generation above it, as tests and tools start one. */
 function alone({ effects }: ProcessDeps) {
-  return (instanceId: string, process: InstanceEffects): ActorRefFrom<typeof instanceMachine> =>
+  return (instanceId: string, process: InstanceEffects): InstanceRef =>
     createActor(
       instanceLogic(() => process),
-      { input: { instanceId }, clock: effects.clock },
+      { input: { instanceId, isKnown: process.isKnown }, clock: effects.clock },
     ).start()
+}
+
+/** Its link, once it runs; starts it where it rests. */
+async function awoken(actor: InstanceRef, process: Process, { pluginId }: ProcessSpec): Promise<Link> {
+  if (actor.getSnapshot().status === 'active') actor.send({ type: 'call.made' })
+  const { context } = await waitFor(actor, (snapshot) => snapshot.hasTag('awake') || snapshot.status !== 'active')
+  if (process.link === undefined) throw new SvcError('plugin.failed', context.reason ?? EXITED, { pluginId })
+  return process.link
 }
 
 /** What the effects of one instance share. */
@@ -58,6 +75,8 @@ interface Process {
   /** There once it was spawned. */
   readonly child: Child | undefined
   /** There once it was initialised. */
+  readonly link: Link | undefined
+  /** There once it was initialised, or from the beginning where it was known. */
   readonly offer: Offer | undefined
 }
 
@@ -70,14 +89,20 @@ interface Offer {
 
 interface Subject {
   readonly owner: PluginOwner
+  readonly served: ServedSessions
+  readonly offered: Offered | undefined
+  awake(): Promise<Link>
   onProblem(problem: InstanceProblem): void
 }
 
 function createProcess(deps: ProcessDeps, spec: ProcessSpec, subject: Subject): Process {
+  const known = subject.offered?.known
+  const contributing = createLateLink({ current: () => link, awake: subject.awake })
   let report: (event: InstanceEvent) => void = ignore
   let opening: Promise<Child> | undefined
   let child: Child | undefined
-  let offer: Offer | undefined
+  let link: Link | undefined
+  let offer = known && offerOf(deps, spec, { ...subject, link: contributing, reply: known.reply })
   const onBroken = (reason: string) => report({ type: 'rule.broken', reason })
   const kill = (): void => {
     offer?.events.stop()
@@ -85,6 +110,7 @@ function createProcess(deps: ProcessDeps, spec: ProcessSpec, subject: Subject): 
     else child.kill()
   }
   const effects: InstanceEffects = {
+    isKnown: known !== undefined,
     process(tell) {
       report = tell
       return kill
@@ -96,7 +122,10 @@ function createProcess(deps: ProcessDeps, spec: ProcessSpec, subject: Subject): 
     },
     async initialize() {
       const opened = await opening
-      if (opened !== undefined) offer = await initialize(deps, spec, { ...subject, child: opened })
+      if (opened === undefined) return
+      const reply = await initialize(spec, { ...subject, child: opened })
+      offer ??= offerOf(deps, spec, { ...subject, link: contributing, reply })
+      link = opened.link
     },
     async retire() {
       offer?.events.stop()
@@ -114,14 +143,19 @@ function createProcess(deps: ProcessDeps, spec: ProcessSpec, subject: Subject): 
     get child() {
       return child
     },
+    get link() {
+      return link
+    },
     get offer() {
       return offer
     },
   }
 }
 
-async function initialize({ effects }: ProcessDeps, spec: ProcessSpec, at: Subject & { readonly child: Child }): Promise<Offer> {
-  const { child, owner, onProblem } = at
+const CHANGED = 'It offers something else than when it was last started, and is started again.'
+
+async function initialize(spec: ProcessSpec, at: Subject & { readonly child: Child }): Promise<InitializeReply> {
+  const { child, owner, offered } = at
   const { link } = child
   const { pluginId } = spec
   const params: InitializeParams = {
@@ -133,35 +167,39 @@ async function initialize({ effects }: ProcessDeps, spec: ProcessSpec, at: Subje
     owner,
   }
   try {
-    const reply = parseInitializeReply(await link.call('initialize', params, { timeoutMs: LIMITS.plugins.initialize }))
+    const answer = await link.call('initialize', params, { timeoutMs: LIMITS.plugins.initialize })
+    const reply = parseInitializeReply(answer)
     child.loaded()
-    const uncalled = uncalledHooks(reply, spec.capabilities)
-    if (uncalled !== undefined) onProblem({ code: 'hook', message: uncalled })
-    if (reply.problems.length > 0) onProblem({ code: 'reported', message: reportedText(reply) })
-    const events = createEventSender({ link, clock: effects.clock, onProblem })
-    return {
-      name: reply.name,
-      version: reply.version,
-      contributions: toContributions(reply, {
-        pluginId,
-        link,
-        clock: effects.clock,
-        events,
-        served: child.served,
-        capabilities: spec.capabilities,
-      }),
-      events,
-    }
+    void offered?.keep(answer)
+    if (offered?.known !== undefined && offered.known.text !== JSON.stringify(answer))
+      throw new SvcError('plugin.failed', CHANGED, { pluginId })
+    return reply
   } catch (error) {
     if (error instanceof SvcError && error.message === EXITED) await child.ended // which says more
-    if (error instanceof SvcError && error.code === 'plugin.invalid') throw error
+    if (error instanceof SvcError && (error.code === 'plugin.invalid' || error.message === CHANGED)) throw error
     const message = messageOf(error)
     throw new SvcError('plugin.failed', `The plugin did not start: ${message}`, { pluginId }, { cause: error })
   }
 }
 
-function instanceOf(actor: ActorRefFrom<typeof instanceMachine>, { child, offer }: Process): PluginInstance {
-  if (child === undefined || offer === undefined) throw new Error('the instance serves before it has started')
+interface OfferSubject extends Subject {
+  readonly link: ContributionLink
+  readonly reply: InitializeReply
+}
+
+function offerOf({ effects: { clock } }: ProcessDeps, spec: ProcessSpec, { link, reply, served, onProblem }: OfferSubject): Offer {
+  const { pluginId, capabilities } = spec
+  const uncalled = uncalledHooks(reply, capabilities)
+  if (uncalled !== undefined) onProblem({ code: 'hook', message: uncalled })
+  if (reply.problems.length > 0) onProblem({ code: 'reported', message: reportedText(reply) })
+  const events = createEventSender({ link, clock, onProblem })
+  const contributions = toContributions(reply, { pluginId, link, clock, events, served, capabilities })
+  return { name: reply.name, version: reply.version, contributions, events }
+}
+
+function instanceOf(actor: InstanceRef, process: Process): PluginInstance {
+  const { offer } = process
+  if (offer === undefined) throw new Error('the instance serves before it has started')
   const { name, version, contributions } = offer
   const tell = (type: 'drain.requested' | 'retire.requested' | 'kill.requested') => {
     if (actor.getSnapshot().status === 'active') actor.send({ type })
@@ -181,18 +219,25 @@ function instanceOf(actor: ActorRefFrom<typeof instanceMachine>, { child, offer 
     quiesce: () => tell('drain.requested'),
     retire: () => tell('retire.requested'),
     kill: () => tell('kill.requested'),
-    gone: child.gone,
+    gone: goneOf(actor, process),
     get droppedFrames() {
-      return child.link.counters.dropped
+      return process.child?.link.counters.dropped ?? 0
     },
     get traffic() {
-      const { framesIn, framesOut, bytesIn, bytesOut, streams } = child.link.counters
+      const { framesIn, framesOut, bytesIn, bytesOut, streams } = process.child?.link.counters ?? SILENT
       return { framesIn, framesOut, bytesIn, bytesOut, streams }
     },
     get leases() {
-      return child.leases
+      return process.child?.leases ?? []
     },
   }
+}
+
+const SILENT = { framesIn: 0, framesOut: 0, bytesIn: 0, bytesOut: 0, streams: 0 }
+
+async function goneOf(actor: InstanceRef, process: Process): Promise<void> {
+  await waitFor(actor, ({ status }) => status !== 'active').catch(ignore) // stopped with the service
+  await process.child?.gone
 }
 
 function ownerOf({ pluginId, revision, place }: ProcessSpec, instanceId: string, generation: number): PluginOwner {

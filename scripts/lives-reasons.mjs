@@ -52,7 +52,6 @@ export const REASONS = {
   'src/actors/plugin/brokers/leases.ts revoked':
     'what the trust of an instance, which is a machine, has come to; each lease of it is one too',
   'src/actors/plugin/brokers/open-tables.ts promises calls': ENDINGS,
-  'src/actors/plugin/brokers/open-tables.ts in flight resources': LISTED,
   'src/actors/plugin/brokers/open-tables.ts in flight calls': INSIDE,
   'src/actors/plugin/link/reverse-requests.ts in flight begun': INSIDE,
   'src/cli/commands/plugin/plugin-taken-up.ts Promise next': 'a bell of one command: who waits hears the next change',

@@ -26,7 +26,7 @@ export interface Handles {
   revoke(): void
 }
 
-export interface HandlesOf<Resource> {
+interface HandlesOf<Resource> {
   /** Throws `plugin.generation_closed` once the table is revoked. */
   add(resource: Resource): string
   /** Throws `resource.not_found`, also for what is another's. */

@@ -10,6 +10,7 @@ import { build, transform } from 'esbuild'
 import { buildClient, withoutSchemas } from './build-client.mjs'
 import { buildInspector } from './build-inspector.mjs'
 import { buildLuaSandbox } from './build-lua-sandbox.mjs'
+import { buildNative } from './build-native.mjs'
 import { buildPluginLibrary } from './build-plugin.mjs'
 import { buildReader } from './build-reader.mjs'
 import { buildTestLibrary } from './build-testing.mjs'
@@ -87,7 +88,7 @@ export function settings() {
   }
 }
 
-/** Builds dist/main.js, the program it loads, the libraries of plugin authors and for tests, the client, the inspector, the sandbox program, the reader and the toolbox, then removes what an earlier build left. */
+/** Builds dist/main.js, the program it loads, the libraries of plugin authors and for tests, the client, the inspector, the sandbox program, the reader, the toolbox and what runs native code, then removes what an earlier build left. */
 export async function buildProgram() {
   const sandbox = buildLuaSandbox()
   const client = buildClient(root, settings())
@@ -95,13 +96,14 @@ export async function buildProgram() {
   const reader = buildReader()
   const testing = buildTestLibrary(root, settings())
   const toolbox = buildToolbox(root, settings())
+  const native = buildNative(root, settings())
   const program = [
     await entry(),
     await bundle({ svc: 'src/cli/main.ts' }, [SERVER_APART, await withoutSchemas(settings())]),
     await bundle({ serve: 'src/cli/commands/serve/serve.ts' }),
   ]
   const library = await buildPluginLibrary(root, settings())
-  const others = await Promise.all([sandbox, client, inspector, reader, testing, toolbox, copyDocuments()])
+  const others = await Promise.all([sandbox, client, inspector, reader, testing, toolbox, native, copyDocuments()])
   const compiled = await compileAhead(root, [...program.flat(), ...(await sandbox)])
   removeStale(new Set([...program.flat(), ...library, ...others.flat(), ...compiled]))
 }

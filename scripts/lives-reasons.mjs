@@ -52,7 +52,6 @@ export const REASONS = {
   'src/actors/plugin/brokers/leases.ts revoked':
     'what the trust of an instance, which is a machine, has come to; each lease of it is one too',
   'src/actors/plugin/brokers/open-tables.ts promises calls': ENDINGS,
-  'src/actors/plugin/brokers/open-tables.ts in flight resources': LISTED,
   'src/actors/plugin/brokers/open-tables.ts in flight calls': INSIDE,
   'src/actors/plugin/link/reverse-requests.ts in flight begun': INSIDE,
   'src/cli/commands/plugin/plugin-taken-up.ts Promise next': 'a bell of one command: who waits hears the next change',
@@ -76,6 +75,8 @@ export const REASONS = {
   'src/actors/plugin/generation/generation.actor.ts listening': 'an effect of a machine; its state is what ends it',
   'src/actors/plugin/link/dropped-frames.ts isOver': 'a flood is told once',
   'src/actors/plugin/link/frame-reader.ts isDue': READ,
+  'src/programs/native/native-pipe.ts isPaused': 'whether the host reads, as it says',
+  'src/programs/native/native-pipe.ts isClosed': 'whether the host will say more, as it says',
   'src/actors/plugin/link/frame-reader.ts isPaused': 'whether the pipe is read: as long as frames wait it is not',
   'src/actors/plugin/link/frame-reader.ts isStopped': 'the link, which is a machine, is closed; frames do not pass a machine',
   'src/actors/plugin/link/open-stream.ts wasSent': 'a place in one call: what was not sent is not cancelled',
@@ -257,7 +258,11 @@ export const REASONS = {
     'the end of a session that is meant is no loss, of which the connection machine would be told',
   'src/plugins/mcp/link/stdio.ts AbortController over':
     'the transport of a session, whose connection is a machine: after its end nothing is delivered',
+  'src/programs/native/native-pipe.ts AbortController life': EFFECT,
+  'src/programs/native/node-program.ts undefined.isOver':
+    'the pipe of an instance, which is a machine; what is printed after its end is for nobody',
   // Promises that are kept to be waited for.
+  'src/programs/native/factory.ts Promise ended': ONCE,
   'src/actors/provider/catalog/source.ts Promise opening': ONCE,
   'src/actors/provider/catalog/source.ts Promise pending': ONCE,
   'src/actors/provider/catalog/discover.ts Promise pending': ONCE,

@@ -205,7 +205,7 @@ What is refused is an error with the words of the host. Which operations a broke
 
 Where it is declared and trusted. A package that declares what its approval does not have is \`permission-required\` ("the capability … is not approved"), one that
 declares what nothing provides is \`failed\` ("no broker here"), and a method of a capability that was not declared answers "is not granted". An entry of the configuration
-needs no approval; it has \`network\` unless it says \`"network": false\`. What is built in asks the host for none of them.
+needs no approval; it has \`network\` unless it says \`"network": false\`. Native code asks the host as the others do; what it does by itself nobody limits. What is built in asks the host for none of them.
 
 ${capabilityTable()}
 `
@@ -215,6 +215,7 @@ function capabilityTable() {
   const ways = [
     { name: 'Lua', runtime: 'lua', scope: 'workspace' },
     { name: 'program', runtime: 'process', scope: 'workspace' },
+    { name: 'native', runtime: 'process', scope: 'workspace' },
     { name: 'entry of the configuration', runtime: 'process', scope: 'workspace', isEntry: true },
     { name: 'scope `session`', runtime: 'process', scope: 'session' },
   ]

@@ -126,6 +126,13 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   },
   // The program that runs directories of tools: a process of its own, started by path.
   'programs/toolbox': { layers: ['programs/toolbox', 'published/kit', 'protocol'], packages: ['sucrase'], node: true },
+  // What runs code of packages in the server: a file of its own, loaded by path.
+  'programs/native': {
+    layers: ['programs/native', 'published/kit', 'protocol'],
+    contracts: { 'src/ports/native-code.ts': [], 'src/ports/child-pipe.ts': [] },
+    packages: [],
+    node: true,
+  },
   // Runs in a browser: of the server only types of what it answers.
   'programs/page': {
     layers: ['programs/page'],

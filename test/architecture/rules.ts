@@ -59,16 +59,16 @@ const CUTS = /\.slice\(0, ?[^)]*\)\}(?:…|\\n\[|\\n…)/
 const FORBIDDEN_MODULES: readonly { readonly pattern: RegExp; readonly allowed: RegExp; readonly except?: readonly string[] }[] = [
   {
     pattern: /^(node:)?fs(\/promises)?$/,
-    allowed: /^src\/(platform\/node\/|programs\/(?:sandbox|toolbox)\/node-|server\/|cli\/|published\/testing\/|store\/)/,
+    allowed: /^src\/(platform\/node\/|programs\/(?:native|sandbox|toolbox)\/node-|server\/|cli\/|published\/testing\/|store\/)/,
   },
   {
     pattern: /^(node:)?child_process$/,
-    allowed: /^src\/(platform\/node\/|programs\/(?:sandbox|toolbox)\/node-|server\/|cli\/|published\/testing\/)/,
+    allowed: /^src\/(platform\/node\/|programs\/(?:native|sandbox|toolbox)\/node-|server\/|cli\/|published\/testing\/)/,
   },
   // Yielding to the event loop is not waiting.
   {
     pattern: /^(node:)?timers(\/promises)?$/,
-    allowed: /^src\/(platform\/node\/|programs\/(?:sandbox|toolbox)\/node-|server\/|cli\/|published\/testing\/)/,
+    allowed: /^src\/(platform\/node\/|programs\/(?:native|sandbox|toolbox)\/node-|server\/|cli\/|published\/testing\/)/,
     except: ['setImmediate'],
   },
 ]

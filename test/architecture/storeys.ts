@@ -27,7 +27,7 @@ const STOREYS: Readonly<Record<string, string>> = {
   'src/store': 'disk | opening | search | open',
   'src/cli': 'line terminal | kept-log answers | connection | commands | help | main',
   'src/published': 'client kit | testing',
-  'src/programs': 'page reader sandbox toolbox',
+  'src/programs': 'native page reader sandbox toolbox',
   'src/programs/sandbox': 'values | lua',
   'src/programs/page': 'chart | views',
 }

@@ -18,6 +18,7 @@ import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import type { Message, PromptRequest } from '../../src/protocol/message/message.js'
 import type { Store } from '../../src/store/store.js'
 import { createFakeEffects, type FakeEffects } from './effects.js'
+import { NO_NATIVE_CODE } from './native-code.js'
 
 export { type SeenEvent } from '../../src/published/testing/heard.js'
 export { calls, gate, type PlayedStep, says } from '../../src/published/testing/steps.js'
@@ -87,7 +88,12 @@ export async function startTestService(
     config: options.config,
     inspectPayloads: options.inspectPayloads,
     version: '0.0.0-test',
-    programs: { node: process.execPath, luaSandbox: options.luaSandbox ?? '/nowhere/lua-sandbox.js', toolbox: '/nowhere/toolbox.js' },
+    programs: {
+      node: process.execPath,
+      luaSandbox: options.luaSandbox ?? '/nowhere/lua-sandbox.js',
+      toolbox: '/nowhere/toolbox.js',
+      native: NO_NATIVE_CODE,
+    },
   })
   const { runtime } = running
   onTestFinished(stop)

@@ -2,6 +2,7 @@
 import { HOST_CAPABILITIES, type HostCapability } from '../../protocol/plugin/plugin.js'
 import { intersectCapabilities } from '../../machines/plugin/capability.js'
 import type { Effects } from '../../ports/effects.js'
+import type { NativeCode } from '../../ports/native-code.js'
 import type { InspectionEvent } from 'xstate'
 import type { ActorRegistry } from '../../kernel/roots.js'
 import type { Broker } from './brokers/broker.js'
@@ -29,6 +30,8 @@ export interface PluginPrograms {
   readonly luaSandbox: string
   /** Absolute path of the program that runs directories of tools. */
   readonly toolbox: string
+  /** Runs code of packages in this process. */
+  readonly native: NativeCode
 }
 
 /** What plugin processes are served with. */

@@ -2,6 +2,7 @@
  * What a plugin may ask of the host: declared ∩ trusted ∩ granted in its scope ∩ brokered
  * (service.md, Authentication 11; plugin-protocol §2.2–2.4). Pure.
  */
+import { NATIVE_API } from '../../protocol/plugin/native-api.js'
 import type { AgentTarget, HostCapability, PluginScope, TrustRecord } from '../../protocol/plugin/plugin.js'
 
 const EVERY_SCOPE: readonly PluginScope[] = ['global', 'user', 'workspace', 'session']
@@ -65,17 +66,24 @@ export interface Applicant {
   readonly place: PackagePlace
 }
 
-export type Authorization = { readonly ok: true; readonly trust: TrustRecord } | { readonly ok: false; readonly reason: string }
+export type Authorization =
+  /** `isNative`: its native part runs, inside of the server. */
+  { readonly ok: true; readonly trust: TrustRecord; readonly isNative: boolean } | { readonly ok: false; readonly reason: string }
 
 /** Whether one of the installation's records approves exactly this; the reason is that of the record that came furthest. */
 export function authorize(applicant: Applicant, records: readonly TrustRecord[]): Authorization {
   let best: { readonly step: number; readonly reason: string } = { step: 0, reason: 'external trust is required' }
   for (const trust of records) {
     const refusal = refuse(applicant, trust)
-    if (refusal === undefined) return { ok: true, trust }
+    if (refusal === undefined) return { ok: true, trust, isNative: isNative(applicant.target, trust) }
     if (refusal.step > best.step) best = refusal
   }
   return { ok: false, reason: best.reason }
+}
+
+/** Whether the native part is what runs: where it is approved it takes the place of the runtime beside it. */
+function isNative({ native }: Pick<AgentTarget, 'native'>, { nativeApproved }: Pick<TrustRecord, 'nativeApproved'>): boolean {
+  return nativeApproved && native !== undefined
 }
 
 /** Whether a record is about this package in this place, whatever its revision: what it approves may keep serving. */
@@ -106,6 +114,11 @@ function refuse(
   if (trust.digest !== digest) return { step: 5, reason: 'the approval is for other content of the same revision' }
   const missing = target.capabilities.find((capability) => !trust.capabilities.includes(capability))
   if (missing !== undefined) return { step: CAPABILITY_STEP, reason: `the capability ${missing} is not approved` }
+  if (isNative(target, trust)) {
+    const version = target.native?.apiVersion
+    if (version === NATIVE_API) return undefined
+    return { step: 7, reason: `its native part is for the native API ${version}; this server has ${NATIVE_API}` }
+  }
   if (target.runtime === 'lua' && !trust.luaApproved) return { step: 7, reason: 'running Lua is not approved (luaApproved)' }
   if (target.runtime === 'process' && !trust.executableApproved)
     return { step: 7, reason: 'running a program is not approved (executableApproved)' }

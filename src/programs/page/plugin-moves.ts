@@ -39,7 +39,7 @@ export function movesOf(plugin: InspectedPlugin): Move[] {
 }
 
 function approval(plugin: InspectedPlugin): Move[] {
-  const { pluginId: id, origin, verdict, workspace, source, scope, scopeId, unprovidedCapabilities = [] } = plugin
+  const { pluginId: id, origin, verdict, workspace, source, scope, scopeId, native, unprovidedCapabilities = [] } = plugin
   if (origin !== 'package' || verdict === 'trusted') return []
   if (verdict === 'invalid')
     return [{ label: 'Repair the package', does: 'What is wrong stands above; svc looks again when a file changes.' }]
@@ -58,13 +58,11 @@ function approval(plugin: InspectedPlugin): Move[] {
     ]
   }
   const session = scope === 'session' ? ` --session ${scopeId}` : ''
+  const command = `svc plugin trust ${id}${session}${place}`
+  const inside = { label: 'Approve its native part', does: `It may do ${native?.words ?? ''}.`, command: `${command} --native` }
   return [
-    {
-      act: 'approve',
-      label: 'Approve…',
-      does: 'Shows what would be approved, and asks.',
-      command: `svc plugin trust ${id}${session}${place}`,
-    },
+    { act: 'approve', label: 'Approve…', does: 'Shows what would be approved, and asks.', command },
+    ...(native === undefined ? [] : [inside]),
   ]
 }
 

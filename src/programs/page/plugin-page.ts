@@ -74,7 +74,8 @@ function why(plugin: InspectedPlugin): Child[] {
   return rows.flatMap(([name, content]) => [h('dt', {}, name), h('dd', {}, ...content)])
 }
 
-function trustOf({ verdict, retainedRevision, runtime }: InspectedPlugin): string {
+function trustOf({ verdict, retainedRevision, runtime, native }: InspectedPlugin): string {
+  if (native?.approved === true) return `this content is approved, as native code inside of the server: it may do ${native.words}`
   const kind = runtime === 'lua' ? 'Lua in a sandbox' : 'a program'
   if (verdict === 'trusted' || verdict === 'ungranted') return `this content is approved, as ${kind}`
   return retainedRevision === undefined

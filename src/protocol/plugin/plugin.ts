@@ -84,6 +84,9 @@ const declared = {
 const Declared = z.object(declared)
 export type PluginDeclared = z.infer<typeof Declared>
 
+/** A part that runs inside of the server where that is approved, in the place of the runtime beside it (additive). */
+const NativePart = z.looseObject({ entrypoint: z.string(), apiVersion: uint })
+
 const AgentTarget = z.looseObject({
   runtime: z.enum(['lua', 'process']).default('lua'),
   entrypoint: z.string().default(''),
@@ -91,6 +94,7 @@ const AgentTarget = z.looseObject({
   capabilities: z.array(HostCapability).default([]),
   scope: PluginScope.default('workspace'),
   eventNamespaces: z.array(z.string()).default([]),
+  native: NativePart.optional(),
   ...declared,
 })
 export type AgentTarget = z.infer<typeof AgentTarget>
@@ -127,6 +131,7 @@ export const TrustRecord = z.looseObject({
   capabilities: z.array(HostCapability).default([]),
   executableApproved: z.boolean().default(false),
   luaApproved: z.boolean().default(false),
+  /** The native part may run inside of the server; counts only beside a `digest`. */
   nativeApproved: z.boolean().default(false),
 })
 export type TrustRecord = z.infer<typeof TrustRecord>
@@ -174,6 +179,8 @@ export const PackageLifecycleInfo = z
     grantedCapabilities: z.array(HostCapability),
     /** What is asked for in words, with the hosts and secrets that the manifest names: what an approval approves. */
     requests: z.array(z.looseObject({ capability: HostCapability, words: z.string() })).optional(),
+    /** Its part that would run inside of the server, whether this content may, and what that means; absent without such a part. */
+    native: z.looseObject({ entrypoint: z.string(), apiVersion: uint, approved: z.boolean(), words: z.string() }).optional(),
     /** Content that is running, when it is not `revision`. */
     retainedRevision: z.string().optional(),
     leaseActive: z.boolean(),

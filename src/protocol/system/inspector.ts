@@ -174,6 +174,8 @@ export const InspectedPlugin = z
     scopeId: z.string().optional(),
     /** How a package runs. */
     runtime: z.string().optional(),
+    /** Its part that runs inside of the server where this content is approved so, and what that means; absent without such a part. */
+    native: z.looseObject({ approved: z.boolean(), words: z.string() }).optional(),
     /** Requested, and nothing here provides them: it cannot be approved. */
     unprovidedCapabilities: z.array(z.string()).optional(),
     requestedCapabilities: z.array(z.string()),

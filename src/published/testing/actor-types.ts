@@ -12,6 +12,7 @@ export type ActorKind =
   | 'external-preview'
   | 'generation'
   | 'goal'
+  | 'handles'
   | 'installation'
   | 'instance'
   | 'interaction'

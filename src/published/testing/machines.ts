@@ -9,6 +9,7 @@ import { embeddingsMachine } from '../../machines/semantic/embeddings.machine.js
 import { previewMachine } from '../../machines/external/external-preview.machine.js'
 import { generationMachine } from '../../machines/plugin/generation.machine.js'
 import { goalMachine } from '../../machines/goals/goal.machine.js'
+import { handlesMachine } from '../../machines/plugin/handles.machine.js'
 import { installationMachine } from '../../machines/plugin/installation.machine.js'
 import { instanceMachine } from '../../machines/plugin/instance.machine.js'
 import { interactionMachine } from '../../machines/interaction/interaction.machine.js'
@@ -43,6 +44,7 @@ export const MACHINES: Readonly<Record<ActorKind, AnyStateMachine>> = {
   'external-preview': previewMachine,
   generation: generationMachine,
   goal: goalMachine,
+  handles: handlesMachine,
   installation: installationMachine,
   instance: instanceMachine,
   interaction: interactionMachine,

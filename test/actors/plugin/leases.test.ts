@@ -25,7 +25,7 @@ function opening() {
   const ended: string[] = []
   const held: { table?: OpenTable<string> } = {}
   const broker = (lease: BrokerLease): GrantedBroker => {
-    held.table = lease.table<string>('thing', (name) => void ended.push(name))
+    held.table = lease.table<string>('exchange', (name) => void ended.push(name))
     return { call: async (name) => held.table?.add(name), cancel: async (id) => void (await held.table?.close(id)) }
   }
   return { broker, ended, held }
@@ -98,7 +98,7 @@ describe('a lease', () => {
 
   test('is over after its time though something does not end, and says so', async () => {
     const { effects, grant } = setUp((granted) => {
-      const table = granted.table<string>('thing', () => new Promise(() => undefined))
+      const table = granted.table<string>('exchange', () => new Promise(() => undefined))
       return { call: async (name) => table.add(name) }
     })
     const lease = grant()

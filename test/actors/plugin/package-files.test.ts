@@ -233,6 +233,16 @@ describe('a package', () => {
     expect(await problemsOf(agent({ scope: 'session' }), 'workspace')).toEqual([])
   })
 
+  it('has a native part that is a file inside it, or none', async () => {
+    expect(await problemsOf(agent({ native: { entrypoint: 'agent.lua', apiVersion: 2 } }))).toEqual([])
+    expect(await problemsOf(agent({ native: { entrypoint: 'agent.lua', apiVersion: 7 } }))).toEqual([])
+    const messages = await Promise.all(
+      ['../out.js', 'missing.js', ''].map(async (entrypoint) => problemsOf(agent({ native: { entrypoint, apiVersion: 2 } }))),
+    )
+    expect(messages.flat()).toEqual(Array(3).fill(expect.stringContaining('agent.native.entrypoint: ')))
+    expect(await problemsOf(agent({ native: 'agent.lua' }))).toEqual([expect.stringContaining('agent.native')])
+  })
+
   it('has an entrypoint that is a file inside it', async () => {
     const directory = writePackage(join(root, 'each'), { 'lua/main.lua': '' })
     writeFileSync(join(root, 'outside.lua'), '')

@@ -53,7 +53,7 @@ describe('a program', () => {
     const { effects, lease, children } = setUp()
     mkdirSync(join(effects.paths.cwd, 'sub'))
     const answer = await lease.call('spawn', { command: ['echo', 'a b'], cwd: 'sub', env: { MODE: 'x' } })
-    expect(answer).toEqual({ opaqueId: expect.stringMatching(/^prg_\d+$/) as string, program: '/usr/bin/env', sandboxed: false })
+    expect(answer).toEqual({ opaqueId: expect.stringMatching(/^pr_[0-9a-f]{32}$/) as string, program: '/usr/bin/env', sandboxed: false })
     const { options, inputClosed } = children[0] as PlayedChild
     expect([options.command, options.args, options.cwd, inputClosed]).toEqual([
       '/usr/bin/env',

@@ -33,6 +33,15 @@ it('an approval without one means what our copy holds, whatever lies there now',
   expect(await digests(pins.complete(one, [record]))).toEqual([one.digest])
 })
 
+it('an approval of native code without one approves none, whatever is found out', async () => {
+  const { store, roots, one, record } = await twins()
+  await store.keep(roots[0], one)
+  const [completed] = await createTrustPins(store).complete(one, [{ ...record, nativeApproved: true }])
+  expect(completed).toMatchObject({ digest: one.digest, nativeApproved: false })
+  const [own] = await createTrustPins(store).complete(one, [{ ...record, digest: one.digest, nativeApproved: true }])
+  expect(own).toMatchObject({ nativeApproved: true })
+})
+
 it('without a copy it means what was seen before it was approved', async () => {
   const { store, one, two, record } = await twins()
   const pins = createTrustPins(store)

@@ -7,6 +7,7 @@ import type { AssistantInfo } from '../../../src/protocol/message/message.js'
 import { openStore } from '../../../src/store/open.js'
 import type { Store } from '../../../src/store/store.js'
 import { createFakeEffects } from '../../fakes/effects.js'
+import { NO_NATIVE_CODE } from '../../fakes/native-code.js'
 import { gate, says, startTestService } from '../../fakes/service.js'
 
 const place = (id: string) => ({ id, sessionId: 'ses_crashed', messageId: 'msg_open' })
@@ -180,7 +181,12 @@ describe('after a crash', () => {
 
   it('recovering again changes nothing more', async () => {
     const { effects, store } = prepare()
-    const { core } = await assemble({ effects, store, programs: { node: process.execPath, luaSandbox: '', toolbox: '' }, version: '0' })
+    const { core } = await assemble({
+      effects,
+      store,
+      programs: { node: process.execPath, luaSandbox: '', toolbox: '', native: NO_NATIVE_CODE },
+      version: '0',
+    })
     recover(core)
     const events = store.events.after(0, 1000)
     const message = store.messages.get('msg_open')

@@ -40,6 +40,7 @@ interface Column {
   readonly name: string
   readonly form: 'package' | 'entry'
   readonly lua: boolean
+  readonly native?: true
   readonly scope: 'workspace' | 'session'
   /** Why a capability is not usable although it is declared and trusted: words of what is answered. */
   readonly refused: Partial<Readonly<Record<HostCapability, string>>>
@@ -51,6 +52,7 @@ const NO_SECRETS = 'declares no secret'
 export const COLUMNS: readonly Column[] = [
   { name: 'Lua', form: 'package', lua: true, scope: 'workspace', refused: {} },
   { name: 'program', form: 'package', lua: false, scope: 'workspace', refused: {} },
+  { name: 'native', form: 'package', lua: false, native: true, scope: 'workspace', refused: {} },
   {
     name: 'entry of the configuration',
     form: 'entry',

@@ -48,18 +48,20 @@ beforeEach(() => {
 })
 afterEach(() => scene.close())
 
-/** Approves what lies on disk for `capabilities`. */
-async function trust(id: string, scope: string, capabilities: readonly HostCapability[], scopeId: string): Promise<void> {
-  const revision = (await lifecycleOf(server, id))?.revision
+/** Approves what lies on disk for `capabilities`, to run as it has it. */
+async function trust(id: string, { scope, native }: Column, capabilities: readonly HostCapability[], scopeId: string): Promise<void> {
+  const { revision, digest } = (await lifecycleOf(server, id)) ?? {}
+  const how = native === true ? { digest, nativeApproved: true } : { executableApproved: true, luaApproved: true }
   const place = { workspaceId: scene.place.repo, packageId: id, scope, ...(scope === 'session' && { scopeId }) }
-  const record = { ...place, revision, capabilities, executableApproved: true, luaApproved: true }
+  const record = { ...place, revision, capabilities, ...how }
   configurePlugin(scene.place, id, (entry) => ({ ...entry, options: { hosts: [host], trust: [record] } }))
 }
 
 /** Starts the server with the plugin, which declares these and is trusted with them; answers a session that it serves. */
-async function serve({ form, lua, scope }: Column, capabilities: readonly HostCapability[]): Promise<string> {
+async function serve(column: Column, capabilities: readonly HostCapability[]): Promise<string> {
   const { place } = scene
-  const { runtime, files } = hostFiles({ lua })
+  const { form, lua, native, scope } = column
+  const { runtime, files } = hostFiles({ lua, native })
   const agent = { ...runtime, scope, capabilities, secrets: SECRETS, eventNamespaces: [ID] }
   writePackage(place, ID, { agent, files })
   if (form === 'entry') {
@@ -77,7 +79,7 @@ async function serve({ form, lua, scope }: Column, capabilities: readonly HostCa
     return id
   }
   const stream = await server.stream({ tail: true })
-  await trust(ID, scope, capabilities, id)
+  await trust(ID, column, capabilities, id)
   await lifecycleOf(server, ID)
   if (scope === 'session') await server.prompt(id, { prompt: 'hello' })
   await untilState(stream, ID, 'active')
@@ -146,11 +148,12 @@ describe.each(COLUMNS)('$name', (column) => {
   })
 })
 
-describe.each(COLUMNS.filter(({ form }) => form !== 'entry'))('a package: $name', ({ name, lua, scope, refused }) => {
+describe.each(COLUMNS.filter(({ form }) => form !== 'entry'))('a package: $name', (column) => {
+  const { name, lua, native, scope, refused } = column
   const isHeld = (capability: HostCapability): boolean => !refused[capability]?.startsWith('no broker')
 
   test('does not start with what it is not trusted with, or what nothing provides', async () => {
-    const { runtime, files } = hostFiles({ lua })
+    const { runtime, files } = hostFiles({ lua, native })
     const idOf = (capability: HostCapability, way: string) => `test.${way}-${capability}`
     for (const capability of HOST_CAPABILITIES) {
       for (const way of ['untrusted', 'whole'])
@@ -159,8 +162,8 @@ describe.each(COLUMNS.filter(({ form }) => form !== 'entry'))('a package: $name'
     server = await scene.start(UNSANDBOXED)
     const { id } = await server.createSession()
     const unprovided = HOST_CAPABILITIES.filter((capability) => !isHeld(capability))
-    for (const capability of HOST_CAPABILITIES) await trust(idOf(capability, 'untrusted'), scope, [], id)
-    for (const capability of unprovided) await trust(idOf(capability, 'whole'), scope, [capability], id)
+    for (const capability of HOST_CAPABILITIES) await trust(idOf(capability, 'untrusted'), column, [], id)
+    for (const capability of unprovided) await trust(idOf(capability, 'whole'), column, [capability], id)
     const stateOf = async (capability: HostCapability, way: string) => lifecycleOf(server, idOf(capability, way))
     for (const capability of HOST_CAPABILITIES) {
       expect(await stateOf(capability, 'untrusted')).toMatchObject({
@@ -193,7 +196,7 @@ test('nothing built in is shown with a capability of plugins, and a package that
   expect(builtIn.length).toBeGreaterThan(0)
   expect(builtIn.flatMap(({ capabilities }) => capabilities.filter((name) => HOST_CAPABILITIES.some((each) => each === name)))).toEqual([])
   expect(await lifecycleOf(server, id)).toMatchObject({ leaseActive: false, grantedCapabilities: [] })
-  for (const capability of HOST_CAPABILITIES) cell(capability, 'native')
+  for (const capability of HOST_CAPABILITIES) cell(capability, 'of itself')
 })
 
 test('the table of the documents says what was tried, and every cell of it was', () => {

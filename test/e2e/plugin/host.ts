@@ -1,6 +1,7 @@
 /** A plugin that asks the host whatever its tool is told to, as a program and in Lua; the model has it called by what the prompt says. */
 import { finish, type ModelServer, type ModelServerRequest, reply, startModelServer, text, toolCall } from '../../fixtures/model-server.js'
 import type { Message } from '../../../src/protocol/message/message.js'
+import { HOST_METHODS } from '../../../src/protocol/plugin/host-methods.js'
 import type { HostCapability } from '../../../src/protocol/plugin/plugin.js'
 import type { Place } from '../server/place.js'
 import { approve, lifecycleOf, untilState, writePackage } from '../server/plugins.js'
@@ -84,6 +85,34 @@ return {
   } },
 }`
 
+/** The same in the process of the server: it asks by the library, which has a function for each method. */
+const NATIVE = `const METHODS = ${JSON.stringify(HOST_METHODS)}
+const filled = (value, known) => JSON.parse(JSON.stringify(value).replaceAll('"$.opaqueId"', JSON.stringify(known ?? '$.opaqueId')))
+async function ask(host, { method, ...given }) {
+  const { node, kind, params } = METHODS.find((each) => each.method === 'host.' + method)
+  const [group, name] = node.split('.')
+  const call = host[group][name]
+  if (kind === 'cancel') return call(given.opaqueId)
+  if (kind === 'broker') return call(given.operation, given.input)
+  return method === 'event.publish' ? call(given) : call(...Object.keys(params).map((each) => given[each]))
+}
+async function execute({ asks }, { host }) {
+  const answers = []
+  let known
+  for (const each of asks) {
+    try {
+      const answer = await ask(host, filled(each, known))
+      known = answer?.opaqueId ?? known
+      answers.push(answer ?? {})
+    } catch (error) {
+      answers.push({ error: error.message })
+    }
+  }
+  return { output: JSON.stringify(answers) }
+}
+export const plugin = { tools: [{ id: 'host', description: 'Asks the host.', parameters: { type: 'object' }, execute }] }
+`
+
 export const ID = 'test.host'
 
 /** Writes, approves and starts the plugin. `hook` is the body of its hook, a function of the params. */
@@ -103,7 +132,12 @@ export async function serveHost(
 }
 
 /** What its package consists of, and what its manifest says of how it runs. */
-export function hostFiles({ lua = false, hooks = {} }: Pick<HostPlugin, 'lua' | 'hooks'>) {
+export function hostFiles({ lua = false, native, hooks = {} }: Pick<HostPlugin, 'lua' | 'native' | 'hooks'>) {
+  if (native === true)
+    return {
+      runtime: { runtime: 'process', command: ['node', 'plugin.js'], native: { entrypoint: 'plugin.js', apiVersion: 2 } },
+      files: { 'plugin.js': NATIVE, 'package.json': '{"type":"module"}' },
+    }
   const [[hook, body] = ['', '() => null']] = Object.entries(hooks)
   const program = PROGRAM.replace('HOOKS', JSON.stringify(hook === '' ? [] : [hook])).replace('HOOK(params)', `(${body})(params)`)
   return lua
@@ -114,6 +148,7 @@ export function hostFiles({ lua = false, hooks = {} }: Pick<HostPlugin, 'lua' | 
 interface HostPlugin {
   readonly capabilities: readonly HostCapability[]
   readonly lua?: boolean
+  readonly native?: boolean | undefined
   readonly scope?: string
   /** One hook and what it does. */
   readonly hooks?: Readonly<Record<string, string>>

@@ -127,6 +127,33 @@ describe('an approval', () => {
     expect(authorize(applicant(scope), [trust(change)])).toEqual({ ok: false, reason: expect.stringContaining(reason) as string })
   })
 
+  describe('of native code', () => {
+    const part = { entrypoint: 'plugin.js', apiVersion: 2 }
+    const native = (change: object = {}) => applicant('workspace', {}, { native: { ...part, ...change } })
+    const only = { executableApproved: false, nativeApproved: true }
+
+    it('is enough by itself, and has the native part run', () => {
+      expect(authorize(native(), [trust(only)])).toMatchObject({ ok: true, isNative: true })
+      expect(authorize(native(), [trust()])).toMatchObject({ ok: true, isNative: false })
+    })
+
+    it('says nothing of a package without such a part', () => {
+      expect(authorize(applicant('workspace'), [trust(only)])).toEqual({
+        ok: false,
+        reason: expect.stringContaining('executableApproved') as string,
+      })
+      expect(authorize(applicant('workspace'), [trust({ nativeApproved: true })])).toMatchObject({ ok: true, isNative: false })
+    })
+
+    it('names its content, and is for the interface that this server has', () => {
+      expect(authorize(native(), [trust({ ...only, digest: undefined })])).toMatchObject({ ok: false })
+      expect(authorize(native({ apiVersion: 3 }), [trust(only)])).toEqual({
+        ok: false,
+        reason: 'its native part is for the native API 3; this server has 2',
+      })
+    })
+  })
+
   it('of a program is none of a script', () => {
     const script = applicant('workspace', {}, { runtime: 'lua' })
     expect(authorize(script, [trust()])).toEqual({ ok: false, reason: expect.stringContaining('luaApproved') as string })

@@ -3,6 +3,7 @@ import type { AnyMachineSnapshot, SnapshotFrom } from 'xstate'
 import { describe, expect, it } from 'vitest'
 import type { Assessment } from '../../../src/machines/plugin/assessment.js'
 import { generationMachine } from '../../../src/machines/plugin/generation.machine.js'
+import { handlesMachine } from '../../../src/machines/plugin/handles.machine.js'
 import { instanceMachine } from '../../../src/machines/plugin/instance.machine.js'
 import { leaseMachine } from '../../../src/machines/plugin/lease.machine.js'
 import { packageMachine } from '../../../src/machines/plugin/package.machine.js'
@@ -188,6 +189,24 @@ describe('every transition is covered by generated paths', () => {
     expect(afterwards.filter((snapshot) => snapshot.hasTag('answering'))).toEqual([])
     const overdue = explored.snapshots.filter(({ status, context }) => status === 'done' && context.isOverdue)
     expect(overdue.length).toBeGreaterThan(0)
+  })
+
+  it('of the machine of handles, which gives none once it is revoked, and is over when none is open, or its time is', () => {
+    const explored = explore(
+      handlesMachine,
+      { pluginId: 'dev.example.one', instanceId: 'plugin-instance-1', generation: 1 },
+      [
+        { type: 'handle.issued' },
+        { type: 'handle.closed' },
+        { type: 'handle.refused' },
+        { type: 'revoked' },
+        after('freeLimit', 'handles.closing'),
+      ],
+      { maxStates: 200, key: ({ context }) => [Math.sign(context.issued), Math.sign(context.open), context.refused > 0] },
+    )
+    expect(missing(explored)).toEqual([])
+    const afterwards = explored.paths.flatMap((path, index) => (path.includes('revoked') ? (explored.snapshots[index] ?? []) : []))
+    expect(afterwards.filter((snapshot) => snapshot.hasTag('issuing'))).toEqual([])
   })
 
   it('of the package machine, in all eleven states', () => {

@@ -304,6 +304,17 @@ describe('what moves a plugin on', () => {
     expect(acts({ state: 'disabled', verdict: 'disabled' })).toEqual(['enable'])
   })
 
+  test('is the command alone where native code is to be approved, with what that means', () => {
+    const native = { approved: false, words: 'everything' }
+    expect(acts({ native })).toEqual(['approve', 'Approve its native part', 'disable'])
+    expect(movesOf({ ...plugin, native })[1]).toEqual({
+      label: 'Approve its native part',
+      does: 'It may do everything.',
+      command: "svc plugin trust dev.example.a --directory '/w s' --source user --native",
+    })
+    expect(approvalOf({ ...plugin, native })).toMatchObject({ executableApproved: true, nativeApproved: false })
+  })
+
   test('an approval names exactly the content that was shown, and leaves those of other places alone', () => {
     const other = { workspaceId: '/other', packageId: 'dev.example.a', revision: 'sha256:0', capabilities: [] }
     expect(approvalOf(plugin)).toEqual({

@@ -13,6 +13,7 @@ import type { HostCapability, PluginDeclared } from '../../../protocol/plugin/pl
 import type { PluginOwner } from '../../../protocol/plugin/plugin-frame.js'
 import { asDeclared } from '../../../protocol/text/leniency.js'
 import type { InstancePlace } from '../generation/instance.js'
+import type { HandleKind } from './handles.js'
 import type { ServedSessions } from './served-sessions.js'
 
 /** Serves one capability of every plugin; installing it grants the capability. */
@@ -54,12 +55,12 @@ export interface BrokerLease extends LeaseSubject {
   /** Aborted when the lease is revoked. */
   readonly signal: AbortSignal
   /** A table of what stays open under this lease; `end` is called once for each, when it is closed or the lease is revoked. */
-  table<Resource>(prefix: string, end: (resource: Resource) => Promise<void> | void): OpenTable<Resource>
+  table<Resource>(kind: HandleKind, end: (resource: Resource) => Promise<void> | void): OpenTable<Resource>
   /** Bytes that went through, for the inspector. */
   count(bytes: number): void
 }
 
-/** What stays open between calls, by opaque ids that no other plugin, generation or process of this server ever had. */
+/** What stays open between calls, by ids that mean something to this incarnation alone (`handles.ts`). */
 export interface OpenTable<Resource> {
   /** Throws `quota.exceeded` when too much is open, and `plugin.generation_closed` after the lease was revoked; the resource is ended then. */
   add(resource: Resource): string

@@ -4,7 +4,8 @@ import type { leaseMachine, LeaseEvent } from '../../../machines/plugin/lease.ma
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Broker, BrokerCall, BrokerLease, GrantedBroker } from './broker.js'
-import { createOpenTables, retired } from './open-tables.js'
+import { type Handles, retired } from './handles.js'
+import { createOpenTables } from './open-tables.js'
 
 export interface CapabilityLease {
   /** Throws `quota.exceeded`, `plugin.generation_closed`, and what the broker throws. */
@@ -18,12 +19,13 @@ interface CapabilityLeaseOptions {
   readonly subject: Omit<BrokerLease, 'signal' | 'table' | 'count'>
   readonly broker: Broker
   readonly ref: ActorRefFrom<typeof leaseMachine>
-  nextNumber(): number
+  /** Of the incarnation. */
+  readonly handles: Pick<Handles, 'of'>
   /** Throws `quota.exceeded`. */
   spend(): void
 }
 
-export function createCapabilityLease({ subject, broker, ref, nextNumber, spend }: CapabilityLeaseOptions): CapabilityLease {
+export function createCapabilityLease({ subject, broker, ref, handles, spend }: CapabilityLeaseOptions): CapabilityLease {
   const stop = new AbortController()
   const { signal } = stop
   const tell = (event: LeaseEvent): void => {
@@ -31,7 +33,7 @@ export function createCapabilityLease({ subject, broker, ref, nextNumber, spend 
   }
   const tables = createOpenTables({
     signal,
-    nextNumber,
+    handles,
     onOpened: () => tell({ type: 'resource.opened' }),
     onClosed: () => tell({ type: 'resource.closed' }),
   })

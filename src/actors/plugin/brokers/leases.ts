@@ -16,6 +16,7 @@ import type { Effects } from '../../../ports/effects.js'
 import type { Lease } from '../generation/instance.js'
 import type { Broker, LeaseSubject } from './broker.js'
 import { type CapabilityLease, createCapabilityLease } from './capability-lease.js'
+import { createHandleTables, type Handles } from './handles.js'
 import { createQuotas } from './quotas.js'
 import { createServedSessions } from './served-sessions.js'
 
@@ -41,7 +42,7 @@ export interface Leases {
 }
 
 interface LeasesDeps {
-  readonly effects: Pick<Effects, 'clock' | 'log'>
+  readonly effects: Pick<Effects, 'clock' | 'log' | 'random'>
   readonly brokers: ReadonlyMap<HostCapability, Broker>
   readonly inspect?: ((event: InspectionEvent) => void) | undefined
   readonly actors?: ActorRegistry | undefined
@@ -65,20 +66,20 @@ export function createLeases({ effects, brokers, inspect, actors }: LeasesDeps):
       if (isOverdue) effects.log.warn('what a plugin had open did not end in time', { pluginId, capability })
     },
   })
-  let lastNumber = 0
-  const nextNumber = (): number => ++lastNumber
+  const tables = createHandleTables({ effects, inspect, actors })
 
   function begin(
     key: string,
     subject: Parameters<typeof createCapabilityLease>[0]['subject'],
     capability: HostCapability,
     broker: Broker,
+    handles: Handles,
   ): void {
     const { pluginId, registryGeneration: generation = 0 } = subject.owner
     const input = { key, pluginId, generation, capability }
     const ref = supervised.start(key, (options) => createActor(logic, { id: `lease:${key}`, input, ...options }))
     if (ref === undefined) return
-    held.set(key, createCapabilityLease({ subject, broker, nextNumber, ref, spend: () => quotas.spend(pluginId, capability) }))
+    held.set(key, createCapabilityLease({ subject, broker, handles, ref, spend: () => quotas.spend(pluginId, capability) }))
   }
 
   return {
@@ -86,12 +87,13 @@ export function createLeases({ effects, brokers, inspect, actors }: LeasesDeps):
       const granted = new Set(capabilities)
       const whole = { ...subject, capabilities: granted, served: subject.served ?? createServedSessions(effects.clock) }
       const keys = new Map<HostCapability, string>()
+      const handles = [...granted].some((capability) => brokers.has(capability)) ? tables.open(subject.owner) : undefined
       for (const capability of granted) {
         const broker = brokers.get(capability)
-        if (broker === undefined) continue
+        if (broker === undefined || handles === undefined) continue
         const key = `${subject.owner.instanceId}/${capability}`
         keys.set(capability, key)
-        begin(key, whole, capability, broker)
+        begin(key, whole, capability, broker, handles)
       }
       let revoked = false
       return {
@@ -103,6 +105,7 @@ export function createLeases({ effects, brokers, inspect, actors }: LeasesDeps):
         brokered: (capability) => (revoked ? undefined : held.get(keys.get(capability) ?? '')),
         revoke() {
           revoked = true
+          handles?.revoke()
           for (const key of keys.values()) supervised.send(key, { type: 'revoked' })
         },
         freed: async () => void (await Promise.all([...keys.values()].map((key) => supervised.until(key)))),

@@ -7,9 +7,10 @@
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { OpenTable } from './broker.js'
+import { type HandleKind, type Handles, retired } from './handles.js'
 
 interface OpenTables {
-  table<Resource>(prefix: string, end: (resource: Resource) => Promise<void> | void): OpenTable<Resource>
+  table<Resource>(kind: HandleKind, end: (resource: Resource) => Promise<void> | void): OpenTable<Resource>
   /** Keeps a call in mind until it has settled. */
   run<T>(call: () => Promise<T>): Promise<T>
   /** Ends all that is open; resolves when that and every call has ended. Rejects when something could not be ended. */
@@ -19,13 +20,13 @@ interface OpenTables {
 interface OpenTablesOptions {
   /** Aborted when nothing may be opened any more. */
   readonly signal: AbortSignal
-  /** A number that was never answered before. */
-  nextNumber(): number
+  /** Gives ids to what is open. */
+  readonly handles: Pick<Handles, 'of'>
   onOpened(): void
   onClosed(): void
 }
 
-export function createOpenTables({ signal, nextNumber, onOpened, onClosed }: OpenTablesOptions): OpenTables {
+export function createOpenTables({ signal, handles, onOpened, onClosed }: OpenTablesOptions): OpenTables {
   /** How each thing that is open is ended. */
   const open = new Map<string, () => Promise<void> | void>()
   const calls = new Set<Promise<unknown>>()
@@ -43,29 +44,24 @@ export function createOpenTables({ signal, nextNumber, onOpened, onClosed }: Ope
   }
 
   return {
-    table<Resource>(prefix: string, end: (resource: Resource) => Promise<void> | void): OpenTable<Resource> {
-      const resources = new Map<string, Resource>()
+    table<Resource>(kind: HandleKind, end: (resource: Resource) => Promise<void> | void): OpenTable<Resource> {
+      const named = handles.of<Resource>(kind)
       return {
         add(resource) {
           if (signal.aborted || open.size >= LIMITS.brokers.open) {
             void Promise.resolve(end(resource)).catch(() => undefined) // I2
             throw signal.aborted ? retired() : new SvcError('quota.exceeded', `at most ${LIMITS.brokers.open} may be open at the same time`)
           }
-          const opaqueId = `${prefix}_${nextNumber()}`
-          resources.set(opaqueId, resource)
+          const opaqueId = named.add(resource)
           open.set(opaqueId, () => {
-            resources.delete(opaqueId)
+            named.remove(opaqueId)
             return end(resource)
           })
           onOpened()
           return opaqueId
         },
-        get(opaqueId) {
-          const resource = resources.get(opaqueId)
-          if (resource === undefined) throw new SvcError('resource.not_found', `nothing of the id "${opaqueId}" is open`)
-          return resource
-        },
-        close: async (opaqueId) => resources.has(opaqueId) && close(opaqueId),
+        get: (opaqueId) => named.find(opaqueId),
+        close: async (opaqueId) => named.has(opaqueId) && close(opaqueId),
       }
     },
     async run(call) {
@@ -83,8 +79,4 @@ export function createOpenTables({ signal, nextNumber, onOpened, onClosed }: Ope
       if (failure?.status === 'rejected') throw failure.reason
     },
   }
-}
-
-export function retired(): SvcError {
-  return new SvcError('plugin.generation_closed', 'plugin instance is retired')
 }

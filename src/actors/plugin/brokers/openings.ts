@@ -10,6 +10,7 @@ import { isActive, reached } from '../../../kernel/reached.js'
 import { openedMachine } from '../../../machines/plugin/opened.machine.js'
 import { SvcError } from '../../../protocol/errors.js'
 import type { BrokerLease } from './broker.js'
+import type { HandleKind } from './handles.js'
 
 /** What it does, and how it is ended. */
 interface Undertaking {
@@ -55,8 +56,7 @@ interface OpeningsOptions {
   readonly clock: Timers
   /** One of it, and many, in messages: `['program', 'programs']`. */
   readonly what: readonly [one: string, many: string]
-  /** Begins every id. */
-  readonly prefix: string
+  readonly kind: HandleKind
   readonly running: number
   readonly kept: number
 }
@@ -70,10 +70,10 @@ interface Entry<About> {
 }
 
 export function createOpenings<About>(lease: Pick<BrokerLease, 'table'>, options: OpeningsOptions): Openings<About> {
-  const { clock, prefix, running, kept } = options
+  const { clock, kind, running, kept } = options
   const [what, many] = options.what
   const known = new Map<string, Entry<About>>()
-  const table = lease.table<Entry<About>>(prefix, stop)
+  const table = lease.table<Entry<About>>(kind, stop)
 
   const refuseTooMany = (): void => {
     const going = [...known.values()].filter(isGoing).length

@@ -40,7 +40,7 @@ export function policyBroker(deps: PolicyBrokerDeps): Broker {
     const openings = createOpenings<Question>(lease, {
       clock: deps.effects.clock,
       what: ['question', 'questions'],
-      prefix: 'ask',
+      kind: 'question',
       running: limits.running,
       kept: limits.kept,
     })

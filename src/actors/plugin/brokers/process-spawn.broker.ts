@@ -63,7 +63,7 @@ export function processBroker(deps: ProcessBrokerDeps): Broker {
     const openings = createOpenings<Running>(lease, {
       clock: effects.clock,
       what: ['program', 'programs'],
-      prefix: 'prg',
+      kind: 'program',
       running: limits.running,
       kept: limits.kept,
     })

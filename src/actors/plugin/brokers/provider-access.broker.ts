@@ -46,7 +46,7 @@ export function providerBroker(deps: ProviderBrokerDeps): Broker {
     const openings = createOpenings<Answer>(lease, {
       clock: deps.effects.clock,
       what: ['question to a model', 'questions to models'],
-      prefix: 'ans',
+      kind: 'answer',
       running: limits.running,
       kept: limits.kept,
     })

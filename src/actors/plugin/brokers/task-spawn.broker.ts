@@ -34,7 +34,7 @@ export function taskBroker(deps: TaskBrokerDeps): Broker {
     const openings = createOpenings<Delegated>(lease, {
       clock: deps.effects.clock,
       what: ['task', 'tasks'],
-      prefix: 'task',
+      kind: 'task',
       running: limits.running,
       kept: limits.kept,
     })

@@ -78,9 +78,9 @@ function identityOf({ record, snapshot, brokered }: Subject): Identity {
     case 'hook-command':
       return { ...none, pluginId: origin.command.id, origin: 'hook-command', workspace: origin.directory, diagnostics: problems }
     case 'package': {
-      const { found, place, granted } = origin.sighting
+      const { found, place, granted, isNative } = origin.sighting
       const target = found.manifest?.agent ?? undefined
-      const info = lifecycleInfo({ found, place, granted, droppedFrames }, snapshot)
+      const info = lifecycleInfo({ found, place, granted, isNative, droppedFrames }, snapshot)
       return {
         pluginId: found.id,
         origin: 'package',
@@ -90,6 +90,7 @@ function identityOf({ record, snapshot, brokered }: Subject): Identity {
         ...(place.workspaceId !== undefined && { workspace: place.workspaceId }),
         ...(info.retainedRevision !== undefined && { retainedRevision: info.retainedRevision }),
         ...(info.digest !== undefined && { digest: info.digest }),
+        ...(info.native !== undefined && { native: { approved: info.native.approved, words: info.native.words } }),
         ...(info.scopeId !== undefined && { scopeId: info.scopeId }),
         ...(target !== undefined && {
           runtime: target.runtime,

@@ -165,8 +165,8 @@ export function packageInfo(
   needs: readonly PackageDiagnostic[],
 ): PackageLifecycleInfo | undefined {
   if (record?.origin.kind !== 'package' || snapshot === undefined || packageStateOf(snapshot) === undefined) return undefined
-  const { found, place, granted } = record.origin.sighting
-  const info = lifecycleInfo({ found, place, granted, droppedFrames: record.droppedFrames }, snapshot)
+  const { found, place, granted, isNative } = record.origin.sighting
+  const info = lifecycleInfo({ found, place, granted, isNative, droppedFrames: record.droppedFrames }, snapshot)
   const { plugins } = registry.view(place.workspaceId ?? '', place.scopeId)
   const published = plugins.find(({ pluginId, internal }) => pluginId === found.id && !internal)
   const idle = withoutEffect(found.manifest, place.scope, published?.contributions)

@@ -101,6 +101,18 @@ export function grantedOf(
   return intersectCapabilities({ declared, trusted: record?.capabilities ?? [], scope: place.scope, runtime, brokered }).granted
 }
 
+/** Whether exactly this content is approved to run inside of the server. */
+export function isNativeApproved(
+  { manifest, id: packageId, source, revision, digest }: ReadPackage,
+  place: PackagePlace,
+  records: readonly TrustRecord[],
+): boolean {
+  const target = manifest?.agent
+  if (target === undefined || target === null) return false
+  const authorization = authorize({ packageId, revision, digest, source, target, place }, records)
+  return authorization.ok && authorization.isNative
+}
+
 /** Without a manifest that can be read, records for the same id and workspace count. */
 function approvingRecords(
   { id: packageId, source, manifest }: ReadPackage,

@@ -2,6 +2,7 @@
 import type { PackagePlace } from '../../../machines/plugin/capability.js'
 import { packageStateOf } from '../../../machines/plugin/package-state.js'
 import { capabilityWords } from '../../../protocol/plugin/capability-words.js'
+import { NATIVE_WORDS } from '../../../protocol/plugin/native-api.js'
 import type { HostCapability, PackageDiagnostic, PackageLifecycleInfo, PackageState } from '../../../protocol/plugin/plugin.js'
 import { NOT_GRANTED, type ReadPackage } from './assess.js'
 import type { PackageSnapshot } from './package-supervisor.js'
@@ -11,16 +12,21 @@ export interface LifecycleSubject {
   readonly found: ReadPackage
   readonly place: PackagePlace
   readonly granted: readonly HostCapability[]
+  readonly isNative: boolean
   readonly droppedFrames: number
 }
 
 const INSPECT = 'inspect logs or restore the retained revision'
 
-export function lifecycleInfo({ found, place, granted, droppedFrames }: LifecycleSubject, snapshot: PackageSnapshot): PackageLifecycleInfo {
+export function lifecycleInfo(
+  { found, place, granted, isNative, droppedFrames }: LifecycleSubject,
+  snapshot: PackageSnapshot,
+): PackageLifecycleInfo {
   const { serving, assessment } = snapshot.context
   const state = packageStateOf(snapshot) ?? 'discovered'
   const requested = found.manifest?.agent?.capabilities ?? []
   const target = found.manifest?.agent ?? {}
+  const native = found.manifest?.agent?.native
   const requests = requested.map((capability) => ({ capability, words: capabilityWords(capability, target) }))
   return {
     packageId: found.id,
@@ -33,6 +39,9 @@ export function lifecycleInfo({ found, place, granted, droppedFrames }: Lifecycl
     requestedCapabilities: [...requested],
     grantedCapabilities: [...granted],
     ...(requests.length > 0 && { requests }),
+    ...(native !== undefined && {
+      native: { entrypoint: native.entrypoint, apiVersion: native.apiVersion, approved: isNative, words: NATIVE_WORDS },
+    }),
     ...(serving !== undefined && serving.revision !== found.revision && { retainedRevision: serving.revision }),
     leaseActive: serving !== undefined,
     diagnostics: diagnosticsOf(state, snapshot, assessment?.diagnostics ?? []),

@@ -8,7 +8,7 @@ import { SvcError } from '../../../protocol/errors.js'
 import type { HostCapability, PackageManifest } from '../../../protocol/plugin/plugin.js'
 import type { Effects } from '../../../ports/effects.js'
 import type { Lru } from '../../../kernel/lru.js'
-import { type AssessDeps, assess, grantedOf, type ReadPackage } from './assess.js'
+import { type AssessDeps, assess, grantedOf, isNativeApproved, type ReadPackage } from './assess.js'
 import type { PluginEntries } from '../../resource/config/entries.js'
 import type { PackageEntry } from '../../resource/config/entry-options.js'
 import { OFF_FOR_ALL, offReason } from './switches.js'
@@ -35,6 +35,8 @@ export interface Sighting {
   readonly place: PackagePlace
   readonly assessment: Assessment
   readonly granted: readonly HostCapability[]
+  /** What was found is approved to run inside of the server. */
+  readonly isNative: boolean
 }
 
 export async function lookAtPackages(
@@ -65,7 +67,8 @@ async function see({ assessing, pins }: LookDeps, found: ReadPackage, place: Pac
   const reason = offReason(entries, found.id)
   const off = !isOfWorkspace && reason !== OFF_FOR_ALL ? undefined : reason // what is of the installation keeps its hooks
   const granted = grantedOf(assessing, found, place, entry.trust)
-  return { found, entry, place, granted, assessment: await assess(assessing, { found, entry, place, off }) }
+  const isNative = isNativeApproved(found, place, entry.trust)
+  return { found, entry, place, granted, isNative, assessment: await assess(assessing, { found, entry, place, off }) }
 }
 
 /** A package whose manifest cannot be read just now is still the package it was. */

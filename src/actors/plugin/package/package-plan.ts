@@ -6,10 +6,12 @@ import { isToolsId } from '../../../protocol/plugin/tool-files.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { type AgentTarget, type HostCapability, MANIFEST_FILE } from '../../../protocol/plugin/plugin.js'
 import type { Effects } from '../../../ports/effects.js'
+import type { NativeCode } from '../../../ports/native-code.js'
 import type { PackageEntry } from '../../resource/config/entry-options.js'
 import type { StartPlan } from '../generation/generation.actor.js'
 import type { InstancePlace, StartInstance } from '../generation/instance.js'
 import { luaCommand } from '../process/lua.js'
+import { insideOf } from './native-part.js'
 import type { PackageSource } from './package-files.js'
 import { parseManifest } from './package-manifest.js'
 import type { PackageStore } from './package-store.js'
@@ -19,7 +21,7 @@ import type { Reach } from '../../../ports/view.js'
 import { toolsManifest } from './tool-directory.js'
 
 export interface PlanDeps {
-  readonly effects: Pick<Effects, 'files' | 'processes' | 'childEnv' | 'env'>
+  readonly effects: Pick<Effects, 'files' | 'processes' | 'childEnv' | 'env' | 'hasher' | 'log'>
   readonly store: PackageStore
   readonly sandbox: Sandbox
   readonly brokered: ReadonlySet<HostCapability>
@@ -28,6 +30,7 @@ export interface PlanDeps {
   readonly luaSandbox: string
   /** Runs directories of tools. */
   readonly toolbox: string
+  readonly native: NativeCode
   serverUrl(): string | undefined
   startProcess(spec: ProcessSpec): StartInstance
 }
@@ -46,7 +49,7 @@ export interface PlanSubject {
 /** How a revision is started; rejects with `plugin.invalid` or `request.unprocessable` and a sentence when it cannot be. */
 export async function planPackage(deps: PlanDeps, subject: PlanSubject, revision: string): Promise<StartPlan> {
   const { packageId, folder, entry, place } = subject
-  const { root, manifest, target, trust } = await approvedCopy(deps, subject, revision)
+  const { root, digest, manifest, target, trust, isNative } = await approvedCopy(deps, subject, revision)
   const { granted, unbrokered } = intersectCapabilities({
     declared: target.capabilities,
     trusted: trust.capabilities,
@@ -68,7 +71,9 @@ export async function planPackage(deps: PlanDeps, subject: PlanSubject, revision
     declared: { network: target.network, settings: target.settings, secrets: target.secrets },
     ...(entry.hosts !== undefined && { listedHosts: entry.hosts }),
     eventNamespaces: target.eventNamespaces,
-    ...(await commandOf(deps, packageId, target, root, { network: granted.includes('network') && target.network === undefined, entry })),
+    ...(isNative
+      ? await insideOf(deps, { packageId, entry, revision, digest, root, entrypoint: target.native?.entrypoint ?? '' })
+      : await commandOf(deps, packageId, target, root, { network: granted.includes('network') && target.network === undefined, entry })),
   }
   return {
     pluginId: packageId,
@@ -95,7 +100,7 @@ async function approvedCopy({ effects, store }: PlanDeps, subject: PlanSubject, 
     const target = manifest.agent
     if (target === null) throw new SvcError('plugin.invalid', 'the package has no agent part', { packageId })
     const authorization = authorize({ packageId, revision, digest, source, target, place }, entry.trust)
-    if (authorization.ok) return { root, manifest, target, trust: authorization.trust }
+    if (authorization.ok) return { root, digest, manifest, target, ...authorization }
     reason = authorization.reason
   }
   throw new SvcError('request.forbidden', reason, { packageId, revision })

@@ -28,6 +28,10 @@ export async function packageProblems(effects: Pick<Effects, 'files' | 'platform
   } else if (agent.command[0] === '') {
     problems.push(invalid('agent.command: the program has no name.'))
   }
+  if (agent.native !== undefined) {
+    const reason = await entrypointProblem(effects, candidate.root, agent.native.entrypoint)
+    if (reason !== undefined) problems.push(invalid(`agent.native.entrypoint: ${reason}`))
+  }
   return problems
 }
 

@@ -3,6 +3,7 @@
  *
  * I1 Our own copy of what was approved decides, as long as there is one. I2 Without it, what was seen under the revision
  *    before anybody approved it. I3 Without that, only content whose revision no other such content has; the rest asks.
+ * I4 Code that runs in the server is never approved by what was found out: that approval names its digest itself (decision 45).
  */
 import type { TrustRecord } from '../../../protocol/plugin/plugin.js'
 import { createLru } from '../../../kernel/lru.js'
@@ -47,7 +48,7 @@ export function createTrustPins(store: Pick<PackageStore, 'digestOf'>): TrustPin
 }
 
 function pinned(record: TrustRecord, digest: string | undefined): TrustRecord {
-  return digest === undefined ? record : { ...record, digest }
+  return digest === undefined ? record : { ...record, digest, nativeApproved: false } // I4
 }
 
 function keyOf({ id, revision }: SeenContent): string {

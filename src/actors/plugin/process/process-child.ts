@@ -6,7 +6,7 @@ import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { PluginOwner } from '../../../protocol/plugin/plugin-frame.js'
 import type { ProcessEnding } from '../../../machines/plugin/instance.machine.js'
-import type { ChildPipe, Effects, PipeOptions } from '../../../ports/effects.js'
+import type { ChildPipe, Effects } from '../../../ports/effects.js'
 import { type BrokerHost, createBrokers } from '../brokers/brokers.js'
 import type { CountedLease, InstanceLease, Leases } from '../brokers/leases.js'
 import type { ServedSessions } from '../brokers/served-sessions.js'
@@ -14,7 +14,7 @@ import type { InstanceProblem } from '../generation/instance.js'
 import { createLink, type Link } from '../link/link.js'
 import type { Offers } from './offers.js'
 import { createPluginLog } from './plugin-log.js'
-import type { ProcessSpec } from './process-spec.js'
+import type { OpenInside, ProcessSpec } from './process-spec.js'
 import { settingsIssue } from './settings-issue.js'
 import type { Wakers } from './wakers.js'
 import { createWatchdog } from './watchdog.js'
@@ -119,13 +119,11 @@ export async function openChild({ effects, host, leases, onLine }: ProcessDeps, 
     link.receive(chunk)
   }
   const pipe = await open(processes, spec, lease, {
-    command: spec.program,
-    args: spec.args,
-    cwd: spec.directory,
-    env: { ...spec.env, SVC_PLUGIN_INSTANCE_ID: owner.instanceId },
+    instanceId: owner.instanceId,
     inputBacklog: LIMITS.plugins.inputBacklog,
     onStdout: (chunk) => (opened === undefined ? void early.push(chunk) : read(chunk)),
     onStderr: (chunk) => output.receive(chunk),
+    onFault: (reason) => link.fail(reason),
   })
   opened = pipe
   for (const chunk of early) read(chunk)
@@ -160,12 +158,16 @@ export async function openChild({ effects, host, leases, onLine }: ProcessDeps, 
 
 async function open(
   processes: Effects['processes'],
-  { program }: ProcessSpec,
+  spec: ProcessSpec,
   lease: Pick<InstanceLease, 'revoke'>,
-  options: PipeOptions,
+  opening: Parameters<OpenInside>[0],
 ): Promise<ChildPipe> {
+  if (spec.open !== undefined) return spec.open(opening)
+  const { program, args, directory: cwd, env } = spec
+  const { instanceId, inputBacklog, onStdout, onStderr } = opening
+  const streams = { inputBacklog, onStdout, onStderr }
   try {
-    return await processes.open(options)
+    return await processes.open({ command: program, args, cwd, env: { ...env, SVC_PLUGIN_INSTANCE_ID: instanceId }, ...streams })
   } catch (error) {
     lease.revoke()
     const reason = messageOf(error)

@@ -1,7 +1,8 @@
 /** What it takes to start one plugin process, and the environment it gets (plugin-protocol §4.1). */
 import type { HostCapability, PluginDeclared } from '../../../protocol/plugin/plugin.js'
 import { PROCESS_PROTOCOL } from '../../../protocol/plugin/plugin-frame.js'
-import type { Effects } from '../../../ports/effects.js'
+import type { ChildPipe, Effects } from '../../../ports/effects.js'
+import type { NativeOptions } from '../../../ports/native-code.js'
 import type { InstancePlace } from '../generation/instance.js'
 
 export interface ProcessSpec {
@@ -31,7 +32,12 @@ export interface ProcessSpec {
   /** Namespaces the plugin may publish events in (manifest `agent.eventNamespaces`). */
   readonly eventNamespaces: readonly string[]
   readonly watch?: ProcessWatch
+  /** How it is begun where it is no program of its own: then `program`, `args` and `env` are for nothing. */
+  readonly open?: OpenInside
 }
+
+/** Begins an instance in this process. */
+export type OpenInside = (options: Pick<NativeOptions, 'instanceId' | 'inputBacklog' | 'onStdout' | 'onStderr' | 'onFault'>) => ChildPipe
 
 /** Limits enforced from outside, by killing the process group; for programs that run untrusted scripts. */
 export interface ProcessWatch {

@@ -36,6 +36,8 @@ export interface TrustOptions extends Common {
   readonly source: 'user' | 'workspace' | undefined
   /** Session of a package with the scope `session`, user of one with the scope `user`. */
   readonly scopeId: string | undefined
+  /** Its native part is what is approved, in the place of its runtime. */
+  readonly native: boolean
   readonly yes: boolean
 }
 
@@ -138,6 +140,7 @@ export function readPluginArguments(args: readonly string[], readUrl: (value: st
         capabilities: values.capabilities?.split(',').filter((name) => name !== ''),
         source: values.source,
         scopeId: values.session ?? values.user,
+        native: values.native,
         yes: values.yes,
       }
     }

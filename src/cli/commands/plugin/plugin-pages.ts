@@ -126,6 +126,7 @@ export const PLUGIN = {
         },
         session: { type: 'text', value: 'id', help: 'session of a package with the scope session' },
         user: { type: 'text', value: 'id', help: 'user of a package with the scope user', otherwise: 'you' },
+        native: { type: 'flag', help: 'approve its native part, which runs inside of the server and may do all that svc may' },
         yes: { type: 'flag', help: 'approve without asking' },
         ...COMMON,
       },

@@ -111,7 +111,14 @@ export function applicantOf({ effects, workspace }: PluginPlace, read: ReadPacka
  */
 export function approvalOf(place: PluginPlace, read: ReadPackage, scopeId?: string): Authorization {
   const { trust } = place.entries.package(read.found.id)
-  return pinnedApprovalOf(place, read, scopeId, read.isPlain ? trust.map((record) => ({ digest: read.digest, ...record })) : trust)
+  return pinnedApprovalOf(
+    place,
+    read,
+    scopeId,
+    read.isPlain
+      ? trust.map((record) => (record.digest === undefined ? { ...record, digest: read.digest, nativeApproved: false } : record))
+      : trust,
+  )
 }
 
 /** The same for approvals that name the digest. */

@@ -44,7 +44,7 @@ export async function restorePlugin(options: RestoreOptions): Promise<number> {
       : `restored ${printable(root)} (${short(kept.revision)})\n`,
   )
   if (approved || json) return 0
-  return trustPlugin({ id, directory, source, yes, json, capabilities: undefined, scopeId: undefined })
+  return trustPlugin({ id, directory, source, yes, json, capabilities: undefined, scopeId: undefined, native: false })
 }
 
 /** Copies are read-only; what is put back is its author's again. */

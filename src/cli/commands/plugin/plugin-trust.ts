@@ -12,11 +12,12 @@ import type { FoundPackage } from '../../../actors/plugin/package/package-files.
 import { intersectCapabilities, NO_BROKER_ACTION, noBroker } from '../../../machines/plugin/capability.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { BROKERED } from '../../../protocol/plugin/broker-operations.js'
+import { NATIVE_API, NATIVE_WORDS } from '../../../protocol/plugin/native-api.js'
 import { HostCapability, type PackageLifecycleInfo, type TrustRecord } from '../../../protocol/plugin/plugin.js'
 import type { TrustOptions } from './plugin-arguments.js'
 import { applicantOf, openPluginPlace, pinnedApprovalOf, type PluginPlace, type ReadPackage, readPackage } from './plugin-place.js'
 import { capabilityWords } from '../../../protocol/plugin/capability-words.js'
-import { columns, rightsWords, runtimeWords } from './plugin-words.js'
+import { columns, insideWords, rightsWords, runtimeWords } from './plugin-words.js'
 import { needsOf } from './plugin-needs.js'
 import { localServer } from './plugin-server.js'
 import { untilTakenUp } from './plugin-taken-up.js'
@@ -26,6 +27,8 @@ import { failureText } from '../../failure.js'
 import { createTerminal } from '../../terminal/terminal.js'
 import { printable } from '../../../protocol/text/visible-text.js'
 import { jsonText, writeError, writeOut } from '../../terminal/output.js'
+
+const NATIVE_HINT = 'it has a part that would run inside of the server, and may do all that svc may (--native)'
 
 /** Answers 0 when the approval is written, 1 when it was declined. */
 export async function trustPlugin(options: TrustOptions): Promise<number> {
@@ -90,7 +93,7 @@ function tellLives(lives: PackageLifecycleInfo): void {
 /** Approves what the package asks for, as its author does at work on it; answers the revision. Nothing is shown and nobody asked. */
 export async function approvePlugin(id: string, directory: string): Promise<string> {
   const place = await openPluginPlace(directory)
-  const options = { id, directory, capabilities: undefined, source: undefined, scopeId: undefined, yes: true, json: false }
+  const options = { id, directory, capabilities: undefined, source: undefined, scopeId: undefined, native: false, yes: true, json: false }
   const read = await readPackage(place, choosePackage(place, options))
   if (pinnedApprovalOf(place, read).ok) return read.revision
   const record = recordFor(place, read, options)
@@ -126,6 +129,7 @@ function recordFor(place: PluginPlace, read: ReadPackage, options: TrustOptions)
       `${read.found.id} runs only with all it asks for; --capabilities leaves out ${missing.join(', ')}`,
     )
   }
+  if (options.native) refuseWithout(read)
   if (scope === 'session' && options.scopeId === undefined) {
     throw new SvcError('request.unprocessable', `${read.found.id} runs for one session; name it with --session <id>`)
   }
@@ -138,9 +142,18 @@ function recordFor(place: PluginPlace, read: ReadPackage, options: TrustOptions)
     scope,
     ...(scopeId === undefined ? {} : { scopeId }),
     capabilities,
-    executableApproved: runtime === 'process',
-    luaApproved: runtime === 'lua',
-    nativeApproved: false,
+    executableApproved: runtime === 'process' && !options.native,
+    luaApproved: runtime === 'lua' && !options.native,
+    nativeApproved: options.native,
+  }
+}
+
+/** Throws for a package whose native part is not there, or is not for this server. */
+function refuseWithout({ found, target: { native } }: ReadPackage): void {
+  if (native === undefined) throw new SvcError('request.unprocessable', `${found.id} has no native part ("agent.native" in its manifest)`)
+  if (native.apiVersion !== NATIVE_API) {
+    const message = `the native part of ${found.id} is for the native API ${native.apiVersion}; this server has ${NATIVE_API}`
+    throw new SvcError('request.unprocessable', message)
   }
 }
 
@@ -176,10 +189,16 @@ function description(place: PluginPlace, read: ReadPackage, record: TrustRecord,
     ['from', `${found.root} (${found.source})`],
     ['content', read.revision],
     ['', `${read.files === 1 ? '1 file' : `${read.files} files`}, ${read.bytes} bytes`],
-    ['runs', runtimeWords(target, rights)],
+    ['runs', record.nativeApproved ? insideWords(target) : runtimeWords(target, rights)],
     ['scope', scopeWords(record)],
-    ['may', first],
+    ...(record.nativeApproved
+      ? [
+          ['may', NATIVE_WORDS],
+          ['', first],
+        ]
+      : [['may', first]]),
     ...rest.map((line) => ['', line]),
+    ...(target.native !== undefined && !record.nativeApproved ? [['native', `not approved: ${NATIVE_HINT}`]] : []),
     ...(place.entries.isDisabled(found.id) ? [['warning', 'it is switched off']] : []),
   ]
 }

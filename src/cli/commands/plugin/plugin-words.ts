@@ -8,6 +8,11 @@ export function runtimeWords({ runtime, entrypoint, command }: AgentTarget, righ
   return `the program ${command.length > 0 ? command.join(' ') : entrypoint}, ${rights}`
 }
 
+/** How it runs where its native part is approved. */
+export function insideWords({ native }: Pick<AgentTarget, 'native'>): string {
+  return `${native?.entrypoint ?? ''} inside of the server`
+}
+
 /** What a program may that was approved. */
 export function rightsWords({ isContained, network }: { readonly isContained: boolean; readonly network: boolean }): string {
   if (!isContained) return 'with your rights'

@@ -47,6 +47,26 @@ describe('svc plugin trust', () => {
     ])
   })
 
+  test('approves native code where that is said, in the place of its runtime, and says what it may', async () => {
+    home.write(file('main.js'), '')
+    const agent = { runtime: 'process', command: ['node', 'main.js'], native: { entrypoint: 'main.js', apiVersion: 2 } }
+    home.write(file('svc-plugin.json'), manifest(agent))
+    const plain = await home.run('trust', ID, '--yes')
+    expect(plain.stderr).toContain('not approved: it has a part that would run inside of the server')
+    expect(trustOf()).toEqual([expect.objectContaining({ executableApproved: true, nativeApproved: false })])
+    const { code, stderr } = await home.run('trust', ID, '--native', '--yes')
+    expect(code).toBe(0)
+    expect(stderr).toMatch(/runs +main\.js inside of the server\n/)
+    expect(stderr).toContain('may      everything that svc itself may, for nothing contains it')
+    expect(trustOf()).toEqual([
+      expect.objectContaining({ digest: expect.stringContaining('sha256:') as string, executableApproved: false, nativeApproved: true }),
+    ])
+    home.write(file('svc-plugin.json'), manifest({ ...agent, native: { entrypoint: 'main.js', apiVersion: 3 } }))
+    expect((await home.run('trust', ID, '--native', '--yes')).stderr).toContain('is for the native API 3; this server has 2')
+    home.write(file('svc-plugin.json'), manifest({ ...agent, native: undefined }))
+    expect((await home.run('trust', ID, '--native', '--yes')).stderr).toContain('has no native part')
+  })
+
   test('shows each capability in words, with the hosts and the secrets that the manifest names', async () => {
     home.write(file('agent.lua'), 'return {}')
     const asked = { entrypoint: 'agent.lua', capabilities: ['network', 'secret-use', 'config-write'] }

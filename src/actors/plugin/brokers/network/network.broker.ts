@@ -14,7 +14,7 @@ export function createNetworkBroker(deps: RequestDeps): Broker {
       lease.count(bytes)
       quota.spend(lease.owner.pluginId, bytes)
     }
-    const open = lease.table<Exchange>('net', (exchange) => exchange.close())
+    const open = lease.table<Exchange>('exchange', (exchange) => exchange.close())
     return {
       operations: {
         async fetch({ body: text, bodyBase64, maxBytes, ...asked }, { signal }) {

@@ -67,6 +67,7 @@ export function targetChanges(was: AgentTarget | undefined, after: AgentTarget):
     ...kept.flatMap((name) => said(name, capabilityWords(name, before), capabilityWords(name, after))),
     ...said('scope', before.scope, after.scope),
     ...said('runs', runs(before), runs(after)),
+    ...said('runs inside of the server where that is approved', before.native?.entrypoint ?? '', after.native?.entrypoint ?? ''),
     ...said('publishes events in', before.eventNamespaces.join(', '), after.eventNamespaces.join(', ')),
   ]
 }

@@ -197,7 +197,7 @@ async function afterwards(
   until: string,
   { trust, yes, json, directory }: Pick<AddOptions, 'trust' | 'yes' | 'json' | 'directory'>,
 ): Promise<number> {
-  if (trust) return trustPlugin({ id, directory, capabilities: undefined, source: 'user', scopeId: undefined, yes, json })
+  if (trust) return trustPlugin({ id, directory, capabilities: undefined, source: 'user', scopeId: undefined, native: false, yes, json })
   if (!json) writeOut(`${until}: svc plugin trust ${id}\n`)
   return 0
 }

@@ -13,9 +13,23 @@ import { type Home, makeHome } from './program.js'
 const FIXTURES = fileURLToPath(new URL('../fixtures/conformance', import.meta.url))
 /** In the order of docs/plugins.md. */
 const NAMES = [
-  ...['initialize', 'offers something', 'tools are described', 'unknown tool', 'unknown method', 'undeclared hook'],
-  ...['unknown service, route and provider', 'event without an id', 'cancellations', 'late answers', 'lines that are no frames'],
-  ...['further members', 'the longest frame', 'calls at once', 'owner', 'clean streams', 'shutdown'],
+  'initialize',
+  'offers something',
+  'tools are described',
+  'unknown tool',
+  'unknown method',
+  'undeclared hook',
+  'unknown service, route and provider',
+  'event without an id',
+  'cancellations',
+  'late answers',
+  'lines that are no frames',
+  'further members',
+  'the longest frame',
+  'calls at once',
+  'owner',
+  'clean streams',
+  'shutdown',
 ]
 const AFTER = 3
 

@@ -273,15 +273,15 @@ describe('packed, added to a fresh home and approved', () => {
   })
 
   test('a provider of models: somebody signs in with a code, and the models answer them, with tools', async () => {
-    let asked = 0
+    const polled: (string | null)[] = []
     const chats: { readonly authorization: string; readonly messages: readonly object[] }[] = []
     const host = await listen((request, body, response) => {
       const json = (value: object) => void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value))
       if (request.url === '/device/code')
         return json({ device_code: 'device-1', user_code: 'ADA-1', verification_uri: 'https://gateway.example/enter', interval: 0 })
       if (request.url === '/token') {
-        expect(Object.fromEntries(new URLSearchParams(body))).toMatchObject({ device_code: 'device-1' })
-        return json(++asked === 1 ? { error: 'authorization_pending' } : { access_token: 'given-to-ada' })
+        polled.push(new URLSearchParams(body).get('device_code'))
+        return json(polled.length === 1 ? { error: 'authorization_pending' } : { access_token: 'given-to-ada' })
       }
       const { messages } = JSON.parse(body) as { messages: object[] }
       chats.push({ authorization: request.headers.authorization ?? '', messages })
@@ -312,6 +312,8 @@ describe('packed, added to a fresh home and approved', () => {
       status: 200,
       body: true,
     })
+
+    expect(polled).toEqual(['device-1', 'device-1'])
 
     const session = await say(server, 'What does it say?', known)
     expect(textOf((await server.messages(session)).at(-1))).toContain('It says hello.')

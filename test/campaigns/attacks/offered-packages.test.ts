@@ -25,9 +25,10 @@ afterAll(() => home.close())
 
 const config = () => join(home.path, '.config/svc')
 const plugins = () => (existsSync(join(config(), 'plugins')) ? readdirSync(join(config(), 'plugins')) : [])
-/** Everything below the home, but what a command may write: the installation and its state. */
+/** Everything in the home and in the workspace, but what a command may write: the installation and its state. */
 function elsewhere(): string[] {
-  return readdirSync(home.path, { recursive: true, encoding: 'utf8' }).filter((name) => !/^(\.config|state|work-)/.test(name))
+  const inHome = readdirSync(home.path).filter((name) => !['.config', 'state'].includes(name))
+  return [...inHome, ...readdirSync(home.workspace), ...readdirSync(join(home.workspace, 'offered'))]
 }
 
 /** Everything a terminal, or whoever reads a line, could be led by. */

@@ -203,6 +203,8 @@ const folder = (name: string, outcome: Offered['outcome'], add: (root: string, c
   }),
 })
 
+const ODD_NAME = /has a name that is not the same everywhere/
+
 const FOLDERS: readonly Offered[] = [
   folder('a link to a file', /link/, (root, { one }) =>
     symlinkSync(one(['/etc/passwd', '../outside', 'agent.lua', 'nowhere']), join(root, 'link')),
@@ -219,10 +221,10 @@ const FOLDERS: readonly Offered[] = [
     mkdirSync(deep, { recursive: true })
     writeFileSync(join(deep, 'x'), '')
   }),
-  folder('a name that is no UTF-8', /./, (root, { number }) =>
+  folder('a name that is no UTF-8', ODD_NAME, (root, { number }) =>
     writeFileSync(Buffer.concat([Buffer.from(`${root}/`), Buffer.from([0x61, number(0x80, 0xff)])]), ''),
   ),
-  folder('a name with a line in it', /./, (root) => writeFileSync(join(root, 'a\nadded dev.example.other'), '')),
+  folder('a name with a line in it', ODD_NAME, (root) => writeFileSync(join(root, 'a\nadded dev.example.other'), '')),
   folder('4,097 files', /4096|files/, (root) => {
     for (let at = 0; at < 4097; at++) writeFileSync(join(root, `f${at}`), '')
   }),

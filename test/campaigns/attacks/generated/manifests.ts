@@ -8,7 +8,7 @@ type Make = (choices: Choices) => object | Text
 
 const TAKEN = 'taken'
 const NOT =
-  /cannot be used|It is a package for editors|is a package for editors|belongs to the built-in|does not exist|must be|is written for|has an id|runs on/
+  /cannot be used|It is a package for editors|is a package for editors|belongs to the built-in|does not exist|must be|is written for|has an id|is an id of|is required|runs on/
 
 /** A package of which nothing but the manifest is in question. */
 function offered(name: string, outcome: Offered['outcome'], make: Make): Offered {
@@ -55,7 +55,7 @@ const FORMS: readonly (readonly [string, Offered['outcome'], Make])[] = [
   ['50,000 keys', NOT, () => manifestOf({}, { metadata: Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [at, 1])) })],
   ['a prototype', TAKEN, () => withText('"name"', '"__proto__":{"admin":true},"constructor":{"prototype":{"admin":true}},"name"')],
   ['half a character', TAKEN, () => withText('Offered', '\\ud800')],
-  ['a number beyond all', TAKEN, () => withText('"name"', '"metadata":1e999,"name"')],
+  ['a number beyond all', NOT, () => withText('"name"', '"metadata":1e999,"name"')],
 ]
 
 const IDS: readonly (readonly [string, Offered['outcome']])[] = [
@@ -161,17 +161,18 @@ const FIELDS: readonly (readonly [string, Offered['outcome'], Make])[] = [
       }),
   ],
   ['secrets of the prototype', /./, () => manifestOf({ capabilities: ['secret-use'], secrets: [{ alias: '__proto__', purpose: 'p' }] })],
+  ['settings that are no object', NOT, ({ one }) => manifestOf({ settings: one<unknown>(['x', [], 1]) })],
   [
     'settings that are no schema',
-    /./,
-    ({ one }) => manifestOf({ settings: one<unknown>(['x', [], 1, { type: 'objekt' }, { $ref: 'http://127.0.0.1:1/x' }, { $ref: '#' }]) }),
+    TAKEN,
+    ({ one }) => manifestOf({ settings: one<unknown>([{ type: 'objekt' }, { $ref: 'http://127.0.0.1:1/x' }, { $ref: '#' }]) }),
   ],
   [
     'dependencies of another kind',
     NOT,
     ({ one }) => manifestOf({}, { dependencies: one<unknown>(['dev.example.x', [1], { a: 1 }, [null]]) }),
   ],
-  ['a dependency on itself', /./, ({ one }) => manifestOf({}, { dependencies: [one(['dev.example.offered', '../x', ''])] })],
+  ['a dependency on itself', TAKEN, ({ one }) => manifestOf({}, { dependencies: [one(['dev.example.offered', '../x', ''])] })],
   [
     'a name that a terminal obeys',
     TAKEN,

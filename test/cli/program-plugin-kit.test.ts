@@ -72,6 +72,11 @@ test.for([
   { example: 'notifier', why: '' },
   { example: 'prompt-rewriter', why: '' },
   { example: 'csv-summary', why: lacking('python3') },
+  { example: 'issue-tracker', why: '' },
+  { example: 'sqlite-route', why: lacking('python3') },
+  { example: 'team-models', why: '' },
+  { example: 'code-search', why: '' },
+  { example: 'mcp-bridge', why: '' },
 ])('the example $example passes its own test$why', async ({ example, why }, { skip }) => {
   skip(why !== '', why)
   cpSync(join(ROOT, 'examples/plugins', example), join(home.workspace, example), { recursive: true })

@@ -16,7 +16,7 @@ const common = {
   error: z.string().exactOptional(),
   /** A part of what it writes to its log meanwhile. */
   log: z.string().exactOptional(),
-  /** What the host answers meanwhile, by method: a value, `{ "$error": "…" }`, a text for the bytes of a file. */
+  /** What the host answers meanwhile, by method: a value, `{ "$error": "…" }`, a text or `{ "$base64": "…" }` for the bytes of a file. */
   host: fields.exactOptional(),
   /** Methods that it has to ask the host for meanwhile, in this order. */
   asks: z.array(z.string()).exactOptional(),

@@ -17,7 +17,7 @@ import { HostCapability, type PackageLifecycleInfo, type TrustRecord } from '../
 import type { TrustOptions } from './plugin-arguments.js'
 import { applicantOf, openPluginPlace, pinnedApprovalOf, type PluginPlace, type ReadPackage, readPackage } from './plugin-place.js'
 import { capabilityWords } from '../../../protocol/plugin/capability-words.js'
-import { columns, insideWords, rightsWords, runtimeWords } from './plugin-words.js'
+import { columns, insideWords, rightsWords, runtimeWords, titleOf } from './plugin-words.js'
 import { needsOf } from './plugin-needs.js'
 import { localServer } from './plugin-server.js'
 import { untilTakenUp } from './plugin-taken-up.js'
@@ -185,7 +185,7 @@ function description(place: PluginPlace, read: ReadPackage, record: TrustRecord,
   const may = record.capabilities.map((capability) => `${capability}: ${capabilityWords(capability, target)}`)
   const [first = 'ask nothing of the host', ...rest] = may
   return [
-    ['package', `${found.id}  ${read.name} ${read.version}`.trimEnd()],
+    ['package', titleOf(found.id, read)],
     ['from', `${found.root} (${found.source})`],
     ['content', read.revision],
     ['', `${read.files === 1 ? '1 file' : `${read.files} files`}, ${read.bytes} bytes`],

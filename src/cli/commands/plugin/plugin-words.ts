@@ -24,6 +24,15 @@ export function shortRevision(revision: string): string {
   return revision.slice(0, 'sha256:'.length + 12)
 }
 
+/** Of a name or a version, which are for people and as long as whoever wrote them liked. */
+const SHOWN = 80
+
+/** A package as its manifest calls it, with the id first. */
+export function titleOf(id: string, { name, version }: { readonly name: string; readonly version: string }): string {
+  const cut = (text: string) => (text.length <= SHOWN ? text : `${text.slice(0, SHOWN)}…`)
+  return `${id}  ${cut(name)} ${cut(version)}`.trimEnd()
+}
+
 /** Rows in columns, the last one as it is. */
 export function columns(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))

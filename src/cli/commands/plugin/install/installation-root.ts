@@ -13,6 +13,7 @@ import { SvcError } from '../../../../protocol/errors.js'
 import { messageOf } from '../../../../protocol/message-of.js'
 import { isBuiltInId } from '../../../../actors/resource/config/entries.js'
 import type { AgentTarget, PackageManifest } from '../../../../protocol/plugin/plugin.js'
+import { escapedText } from '../../../../protocol/text/visible-text.js'
 import { REPLACED, roomPrefix } from '../abandoned-rooms.js'
 import type { ArchivedFile } from './tar-read.js'
 
@@ -39,10 +40,18 @@ export function openRoom({ paths }: Pick<Effects, 'paths'>): Room {
   return { path, fetched, close: () => rmSync(path, { recursive: true, force: true }) }
 }
 
+/** What other systems read as something else, a terminal obeys, or is no text. Archives never hold one. */
+const ODD_NAME = /[\\\p{Cc}\u{fffd}]/u
+/** What file systems take for the name of a folder; ids have one byte a character. */
+const LONGEST_ID = 255
+
 /** Writes files into the room and judges them; throws a sentence for what svc would not run. */
 export async function stage(effects: Effects, { path }: Room, files: readonly ArchivedFile[]): Promise<Staged> {
   const place = join(path, 'staged')
   const root = join(place, 'package')
+  const odd = files.find(({ path: name }) => ODD_NAME.test(name))
+  if (odd !== undefined)
+    throw new SvcError('plugin.invalid', `"${escapedText(odd.path.slice(0, 200))}" has a name that is not the same everywhere: rename it`)
   for (const { path: name, executable, content } of files) {
     const file = join(root, name)
     try {
@@ -59,6 +68,11 @@ export async function stage(effects: Effects, { path }: Room, files: readonly Ar
     throw new SvcError('plugin.invalid', problem ?? 'It is a package for editors: nothing of it is for agents.')
   if (manifest.agent === null) throw new SvcError('plugin.invalid', `${found.id} is a package for editors: nothing of it is for agents`)
   if (isBuiltInId(found.id)) throw new SvcError('plugin.invalid', `${found.id} has an id that belongs to the built-in plugins`)
+  if (found.id.length > LONGEST_ID)
+    throw new SvcError(
+      'plugin.invalid',
+      `${found.id.slice(0, 40)}… is an id of ${found.id.length} characters: at most ${LONGEST_ID}, as a folder has its name`,
+    )
   return { found, manifest, target: manifest.agent, content: await hashPackage(effects, found.root) }
 }
 

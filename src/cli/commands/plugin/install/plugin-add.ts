@@ -18,7 +18,7 @@ import { jsonText, writeError, writeOut } from '../../../terminal/output.js'
 import type { AddOptions, UpdateOptions } from '../plugin-arguments.js'
 import { openPluginPlace, type PluginPlace } from '../plugin-place.js'
 import { trustPlugin } from '../plugin-trust.js'
-import { columns, runtimeWords, scopeName, shortRevision } from '../plugin-words.js'
+import { columns, runtimeWords, scopeName, shortRevision, titleOf } from '../plugin-words.js'
 import { changeText, fileChanges, patchText, targetChanges } from './content-diff.js'
 import { type Fetched, absolute, fetchSource } from './fetch-source.js'
 import { openRoom, settle, stage, type Staged, type Room } from './installation-root.js'
@@ -205,7 +205,7 @@ async function afterwards(
 function description({ found, manifest, target, content }: Staged, root: string, source: SourceSpec, { resolved }: Fetched): string[][] {
   const [first = 'nothing of the host', ...rest] = target.capabilities.map((name) => `${name}: ${capabilityWords(name, target)}`)
   return [
-    ['package', `${found.id}  ${manifest.name} ${manifest.version}`.trimEnd()],
+    ['package', titleOf(found.id, manifest)],
     ['from', sourceText(source)],
     ...(resolved === undefined ? [] : [['', resolved]]),
     ['in', root],

@@ -11,16 +11,11 @@ import { openRoom, stage } from './installation-root.js'
 import { filesOfDirectory, tarballOf } from './package-content.js'
 import { missingParts } from './missing-parts.js'
 
-const REPLACED = '\u{fffd}'
-
 /** Writes the archive; answers 0. */
 export async function packPlugin({ folder, output, json, force }: PackOptions): Promise<number> {
   const effects = createNodeEffects(process.env['SVC_LOG'] === undefined ? { logLevel: 'error' } : {})
   const root = packageFolder(folder)
   const files = await filesOfDirectory(effects, root)
-  const odd = files.find(({ path }) => path.includes(REPLACED) || path.includes('\\'))
-  if (odd !== undefined)
-    throw new SvcError('plugin.invalid', `${printable(odd.path)} has a name that is not the same everywhere: rename it`)
   const { id, version, revision, bytes, target } = await judged(effects, files)
   const file = resolve(output ?? `${id}${version === '' ? '' : `-${version.replaceAll(/[^\w.+-]/g, '_')}`}.tgz`)
   const archive = tarballOf(files)

@@ -18,6 +18,7 @@ export async function buildSources(sources: string, root: string): Promise<boole
   if (hasScript(sources) && existsSync(join(sources, 'node_modules'))) return runScript(sources)
   const names = typescriptIn(sources)
   if (names.length > 0) return strip(sources, root, names)
+  await bringCode(root)
   if (!hasScript(sources)) return true
   writeError(`svc: the script "build" of ${printable(sources)} was not run: npm install has not been there yet\n`)
   return false
@@ -56,6 +57,14 @@ async function bringLibrary(sources: string, root: string): Promise<void> {
   if (missing.length === 0) return
   const library = (await import('./library.js')).installedLibrary()
   for (const path of missing) writeFileSync(path, path === code ? library.code : library.declarations)
+}
+
+/** As `bringLibrary`, to a package that is JavaScript as it stands. */
+async function bringCode(root: string): Promise<void> {
+  const code = join(root, `${LIBRARY}.js`)
+  const uses = (name: string) => existsSync(join(root, name)) && readFileSync(join(root, name), 'utf8').includes(`'./${LIBRARY}.js'`)
+  if (existsSync(code) || !['main.js', 'plugin.js'].some(uses)) return
+  writeFileSync(code, (await import('./library.js')).installedLibrary().code)
 }
 
 /** `build` among the scripts of the sources. */

@@ -95,7 +95,7 @@ export const AT_FIRST: readonly Conformance[] = [
     name: 'undeclared hook',
     requires: 'gives the value of a hook it has not back as it was, or answers an error',
     async check({ harness }) {
-      const value = { a: [1, 'ü', null, { b: true }], c: 'x' }
+      const value = { a: [1, 'ü', null, { b: true }], c: 'x', d: null }
       const reply = await harness.call('hook.invoke', { hook: NOBODY, context: {}, value }, PROMPT)
       if ('error' in reply) return undefined
       return difference(value, reply.result, 'the value')

@@ -170,7 +170,13 @@ function serve({ asked, answers }: Held, { id, method = '', params, owner }: Plu
   const answer = answers[method]
   if (answer === undefined) return send({ id, error: `${method} is not available: it is not answered in this test` })
   if (isRecord(answer) && typeof answer['$error'] === 'string') return send({ id, error: answer['$error'] })
-  send({ id, result: method === 'host.workspace.read' && typeof answer === 'string' ? [...Buffer.from(answer)] : answer })
+  send({ id, result: method === 'host.workspace.read' ? bytesOf(answer) : answer })
+}
+
+/** Of a file, as the host sends them: those of a text, or of what is no text, in Base64. */
+function bytesOf(answer: unknown): unknown {
+  if (typeof answer === 'string') return [...Buffer.from(answer)]
+  return isRecord(answer) && typeof answer['$base64'] === 'string' ? [...Buffer.from(answer['$base64'], 'base64')] : answer
 }
 
 function frameOf(text: string): PluginFrame | undefined {

@@ -1,0 +1,4 @@
+import { plugin } from './plugin.js'
+import { runPlugin } from './svc-plugin.js'
+
+await runPlugin(plugin)

@@ -101,11 +101,7 @@ test('a list of things to do is a plan, a command of the editor is one of svc, a
     reply(text('Noted.'), finish('stop')),
     reply(text('Initialised.'), finish('stop')),
   ])
-  const { sessionId } = await at.agent.request('session/new', {
-    cwd: scene.place.repo,
-    mcpServers: [{ name: 'mine', command: '/bin/true', args: [], env: [] }],
-  })
-  expect(at.of('notice').map(({ title }) => title)).toEqual([expect.stringContaining('1 MCP server(s) of the editor are not used')])
+  const { sessionId } = await at.agent.request('session/new', { cwd: scene.place.repo, mcpServers: [] })
   await at.agent.request('session/prompt', { sessionId, prompt: say('plan it') })
   expect(
     at

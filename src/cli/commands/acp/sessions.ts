@@ -34,7 +34,15 @@ export interface Sessions {
 /** Of a history that is told again, in one answer. */
 const PAGE = 100
 
-export function createSessions(client: Client, editor: () => AgentContext, elicits: () => boolean): Sessions {
+/** What the editor can do. */
+export interface Abilities {
+  /** Puts a form to a person. */
+  readonly elicits: boolean
+  /** Shows a command that the agent runs as a terminal. */
+  readonly showsTerminals: boolean
+}
+
+export function createSessions(client: Client, editor: () => AgentContext, abilities: () => Abilities): Sessions {
   const open = new Map<string, Opened>()
 
   async function opened(session: Session): Promise<Opened> {
@@ -43,8 +51,9 @@ export function createSessions(client: Client, editor: () => AgentContext, elici
     open.get(session.id)?.turns.close()
     const { id, directory: cwd } = session
     const offers = await readOffers(client, cwd)
-    const teller = createTeller(editor(), { sessionId: id, cwd, window: () => windowOf(open.get(id)) })
-    const asking = createAsking(editor(), elicits())
+    const { elicits, showsTerminals } = abilities()
+    const teller = createTeller(editor(), { sessionId: id, cwd, window: () => windowOf(open.get(id)), showsTerminals })
+    const asking = createAsking(editor(), elicits)
     const known: Opened = {
       id,
       cwd,

@@ -18,6 +18,7 @@ import { messageOf } from '../../../protocol/message-of.js'
 import type { PromptRequestInput } from '../../../protocol/message/message.js'
 import { SvcClientError } from '../../../published/client/client.js'
 import type { Client } from '../../../published/client/client-types.js'
+import { patient } from './patient.js'
 import { promptParts, type ReadFile, withFiles } from './prompt-parts.js'
 import { createEditorServers } from './editor-servers.js'
 import { createSessions, makeChoice, type Opened, type Sessions, stateOf } from './sessions.js'
@@ -123,12 +124,8 @@ export function createBridge({ client, directory, note }: BridgeOptions): AgentA
 }
 
 async function listed(client: Client, { cwd, cursor: from }: ListSessionsRequest): Promise<ListSessionsResponse> {
-  const { items, cursor } = await client.sessions.list({
-    ...(cwd != null && { directory: cwd }),
-    ...(from != null && { cursor: from }),
-    roots: 'true',
-    limit: 50,
-  })
+  const query = { ...(cwd != null && { directory: cwd }), ...(from != null && { cursor: from }), roots: 'true', limit: 50 } as const
+  const { items, cursor } = await patient(() => client.sessions.list(query))
   const sessions = items.map(({ id, directory, title, time }) => ({
     sessionId: id,
     cwd: directory,
@@ -220,7 +217,7 @@ function noticeOf(teller: Teller): (title: string) => void {
 }
 
 async function requireModel(client: Client, directory: string): Promise<void> {
-  const { providers } = await client.providers.configured({ directory })
+  const { providers } = await patient(() => client.providers.configured({ directory }))
   if (providers.every(({ models }) => Object.keys(models).length === 0))
     throw RequestError.authRequired({ methods: [SIGN_IN] }, 'no model can be used yet: run "svc auth login" or "svc auth set"')
 }

@@ -7,8 +7,8 @@
  */
 import type { McpServer } from '@agentclientprotocol/sdk'
 import { messageOf } from '../../../protocol/message-of.js'
-import type { McpCatalogEntry } from '../../../protocol/mcp/mcp.js'
 import type { Client } from '../../../published/client/client-types.js'
+import { patient } from './patient.js'
 
 interface Brought {
   readonly name: string
@@ -26,7 +26,7 @@ export function createEditorServers({ plugins: { mcp } }: Client): EditorServers
   const known = new Map<string, Map<string, Brought>>()
 
   async function add(directory: string, { name, config }: Brought): Promise<string | undefined> {
-    return mcp.add({ directory, body: { name, config } }).then(() => undefined, messageOf)
+    return patient(() => mcp.add({ directory, body: { name, config } })).then(() => undefined, messageOf)
   }
 
   async function connect(directory: string, name: string): Promise<string | undefined> {
@@ -49,7 +49,7 @@ export function createEditorServers({ plugins: { mcp } }: Client): EditorServers
       if (servers.length === 0) return refusals
       const theirs = known.get(directory) ?? new Map<string, Brought>()
       known.set(directory, theirs)
-      const catalog: Readonly<Record<string, McpCatalogEntry>> = await mcp.catalog({ directory }).catch(() => ({}))
+      const catalog = await patient(() => mcp.catalog({ directory })).catch(messageOf)
       const taken = new Set<string>()
       for (const server of servers) {
         const name = nameOf(server.name)
@@ -57,7 +57,11 @@ export function createEditorServers({ plugins: { mcp } }: Client): EditorServers
         const fault =
           faultOf(server) ??
           (taken.has(name) ? `another one of the editor is called "${name}".` : undefined) ??
-          (catalog[name]?.configScope == null ? undefined : `svc has one of that name, which it uses.`) ??
+          (typeof catalog === 'string'
+            ? catalog
+            : catalog[name]?.configScope == null
+              ? undefined
+              : 'svc has one of that name, which it uses.') ??
           (await add(directory, brought))
         if (fault !== undefined) {
           refusals.push(`The MCP server "${server.name}" of the editor is not used: ${fault}`)
@@ -74,7 +78,7 @@ export function createEditorServers({ plugins: { mcp } }: Client): EditorServers
     async again(directory, notice) {
       const theirs = known.get(directory)
       if (theirs === undefined || theirs.size === 0) return
-      const there = await mcp.status({ directory }).catch(() => undefined)
+      const there = await patient(() => mcp.status({ directory })).catch(() => undefined)
       if (there === undefined) return // The prompt that follows tells what is wrong with the server.
       for (const brought of theirs.values()) {
         if (there[brought.name] !== undefined) continue

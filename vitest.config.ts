@@ -9,7 +9,7 @@ const { version } = z.object({ version: z.string() }).parse(JSON.parse(readFileS
 
 const PROGRAM = [
   'test/e2e/**/*.test.ts',
-  'test/campaigns/{attacks,crashes,delegation-kills,floods,goal-kills,request-bodies,workflow-kills}/*.test.ts',
+  'test/campaigns/{attacks,crashes,delegation-kills,editor-kills,floods,goal-kills,request-bodies,workflow-kills}/*.test.ts',
   'test/cli/program-*.test.ts',
   'examples/**/*.test.ts',
 ]

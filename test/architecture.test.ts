@@ -80,6 +80,7 @@ test('no test asserts how long something took: a machine may be busy', () => {
   expect(measuring.toSorted()).toEqual([
     // Kills are spread over the time that a run takes.
     'campaigns/delegation-kills/delegation-kills.test.ts',
+    'campaigns/editor-kills/editor-kills.test.ts',
     'campaigns/goal-kills/goal-kills.test.ts',
     // Asks until an answer is right.
     'e2e/plugin/contributions.test.ts',

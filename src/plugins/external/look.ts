@@ -5,6 +5,8 @@ import { SvcError } from '../../protocol/errors.js'
 import type { ExternalOptionsPreview, ExternalProvider } from '../../protocol/external/external.js'
 import { isRecord } from '../../protocol/text/json.js'
 import type { NativeHost } from '../../ports/plugin.js'
+import { sleep } from '../../kernel/patience.js'
+import { LIMITS } from '../../protocol/limits.js'
 import type { Adapter } from './adapters.js'
 import { openAgent } from './agent-program.js'
 import { type AgentLink, openAgentLink } from './link.js'
@@ -44,6 +46,7 @@ export async function lookAt(
   let sessionId = ''
   let offered: Offered = { options: [], modeFallback: false }
   let commands: ExternalOptionsPreview['availableCommands'] = []
+  const toldCommands = new AbortController()
   let refused: SvcError | undefined
 
   const opened = (): AgentLink => {
@@ -75,7 +78,9 @@ export async function lookAt(
           },
           onUpdate(params) {
             const update = updateOf(params, sessionId)
-            commands = commandsIn(update) ?? commands
+            const told = commandsIn(update)
+            commands = told ?? commands
+            if (told !== undefined) toldCommands.abort()
             if (update?.['sessionUpdate'] === 'config_option_update' && sessionId !== '') offered = offeredIn(update['configOptions'])
           },
         })
@@ -92,6 +97,8 @@ export async function lookAt(
         const { sessionId: id, ...first } = offeredBy(await opened().request('session/new', { cwd: directory, mcpServers: [] }))
         sessionId = id
         offered = first
+        // Agents tell of their commands after the session is there, if they tell of any.
+        await sleep(clock, LIMITS.external.commandsWait, AbortSignal.any([toldCommands.signal, stopping]))
       }),
       choose: fromPromise(async () => {
         try {

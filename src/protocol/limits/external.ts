@@ -5,6 +5,8 @@ export const externalLimits = {
   external: {
     /** From the start of an agent until it has told what may be chosen. */
     setup: 45 * SECOND,
+    /** How long an agent that has told what may be chosen is given to tell its commands. */
+    commandsWait: 1 * SECOND,
     /** How long what it has told is good, and how long after a failure it is not asked again. */
     fresh: 600 * SECOND,
     rest: 60 * SECOND,

@@ -55,12 +55,14 @@ export async function* followPrompt(context: Context, prompt: Prompt, options: P
   const asking = createAsking(operations.interactions, options, fail)
   signal?.addEventListener('abort', onAbort, { once: true })
   try {
-    const events = await openEvents(context, { sessionId, tail: true, attempts, signal: stop.signal })
+    const open = () => openEvents(context, { sessionId, tail: true, attempts, signal: stop.signal })
+    // Whoever sits with the session waits for a server that is away; everybody else is told at once.
+    const events = attends ? (await patiently(patience, open)).value : await open()
     const body = { ...request, messageId }
     const submitted = patiently(patience, () => operations.sessions.prompt({ sessionId, body, signal: stop.signal }))
     sent = submitted.catch(() => undefined)
     const { tries } = await submitted
-    if (attends) yield* tell(await waitingRequests(operations.interactions, sessionId, stop.signal))
+    if (attends) yield* tell((await patiently(patience, () => waitingRequests(operations.interactions, sessionId, stop.signal))).value)
     if (tries > 1 || prompt.known) yield* tell(await missed())
     for await (const event of transcript.ended ? [] : events) {
       if (event.type !== 'gap') yield* tell([event])

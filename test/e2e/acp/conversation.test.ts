@@ -105,6 +105,44 @@ describe('a conversation', () => {
     })
   })
 
+  /** A command that waits until the test has seen the first it prints. */
+  async function runWatched(capabilities: object): Promise<{ readonly at: Editor; readonly other: readonly string[] }> {
+    const input = { command: 'echo begun; while ! test -e go; do sleep 0.05; done; echo over; exit 3' }
+    const bash = toolCall({ id: 'call_b', name: 'bash', input })
+    const other: string[] = []
+    const at = await begin(
+      [reply(bash, finish('tool_calls')), reply(text('Seen.'), finish('stop'))],
+      { permission: { '*': 'allow' } },
+      { capabilities, other: (method) => void other.push(method) },
+    )
+    const { sessionId } = await open(at)
+    const ended = at.agent.request('session/prompt', { sessionId, prompt: say('run it') })
+    const shown = () => [...at.of('tool_call'), ...at.of('tool_call_update')].map(({ content, _meta }) => [content, _meta])
+    await at.until(() => JSON.stringify(shown()).includes('begun\\n'))
+    writeFileSync(join(scene.place.repo, 'go'), '')
+    expect(await ended).toMatchObject({ stopReason: 'end_turn' })
+    return { at, other }
+  }
+
+  test('shows a command as a terminal where an editor shows those, while it runs', async () => {
+    const { at } = await runWatched({ _meta: { terminal_output: true } })
+    const content = [{ type: 'terminal', terminalId: 'call_b' }]
+    const { repo: cwd } = scene.place
+    expect(at.of('tool_call')).toMatchObject([{ content, _meta: { terminal_info: { terminal_id: 'call_b', cwd } } }])
+    const told = at.of('tool_call_update').map(({ _meta }) => (_meta?.['terminal_output'] as { data: string } | undefined)?.data ?? '')
+    expect(told.join('').trimEnd()).toBe('begun\nover')
+    const exit = { terminal_exit: { terminal_id: 'call_b', exit_code: 3, signal: null } }
+    expect(at.of('tool_call_update').at(-1)).toMatchObject({ status: 'failed', content, _meta: exit })
+  })
+
+  test('shows what a command prints as a text elsewhere, while it runs, and runs nothing in the editor', async () => {
+    const { at, other } = await runWatched({ terminal: true })
+    const said = expect.stringContaining('begun\nover') as string
+    const content = [{ type: 'content', content: { type: 'text', text: said } }]
+    expect(at.of('tool_call_update').at(-1)).toMatchObject({ toolCallId: 'call_b', status: 'failed', content })
+    expect(other).toEqual([])
+  })
+
   test('asks once, whatever many prompts wait for it, and an editor that answers with an error refuses', async () => {
     const gate = createGate()
     const write = toolCall({ id: 'call_1', name: 'write', input: { filePath: 'out.txt', content: 'written\n' } })

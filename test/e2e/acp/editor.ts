@@ -23,6 +23,8 @@ export interface Editor {
   /** Everything the agent has written on its standard output. */
   stdout(): string
   close(): Promise<number | null>
+  /** As when the editor itself dies: nobody holds the other end of its pipes. Resolves when the agent is gone. */
+  die(): Promise<void>
 }
 
 interface Behaviour {
@@ -84,6 +86,12 @@ export async function openEditor(place: Place, flags: readonly string[], behavio
     process: child,
     stderr: () => stderr,
     stdout: () => stdout,
+    async die() {
+      const gone = once(child, 'exit')
+      for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.destroy()
+      read.push(null)
+      await gone
+    },
     async close() {
       const exited = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined
       child.stdin.end()

@@ -90,6 +90,39 @@ test('a server that is killed and started again is waited for: the editor sees a
   expect(at.said()).toBe('Once upon Again.')
 })
 
+test('what an editor asks while the server is away is answered once it is there again', async () => {
+  const at = await begin([reply(text('Here '), finish('stop')), reply(text('again.'), finish('stop'))])
+  const { sessionId } = await at.agent.request('session/new', { cwd: scene.place.repo, mcpServers: [] })
+  const { sessionId: other } = await at.agent.request('session/new', { cwd: scene.place.repo, mcpServers: [] })
+  await server.kill()
+  const asked = [
+    at.agent.request('session/prompt', { sessionId, prompt: say('hi') }),
+    at.agent.request('session/load', { sessionId: other, cwd: scene.place.repo, mcpServers: [] }),
+    at.agent.request('session/list', { cwd: scene.place.repo }),
+    at.agent.request('session/new', { cwd: scene.place.repo, mcpServers: [] }),
+  ]
+  // Nobody has an answer while nobody is there.
+  await expect(fetch(`${server.url}/v2/health`)).rejects.toThrow()
+  await scene.start({}, Number(new URL(server.url).port))
+  expect(await Promise.all(asked)).toMatchObject([
+    { stopReason: 'end_turn' },
+    { modes: { currentModeId: 'build' } },
+    { sessions: expect.any(Array) as unknown },
+    { sessionId: expect.any(String) as string },
+  ])
+  expect(await at.agent.request('session/prompt', { sessionId, prompt: say('and now?') })).toMatchObject({ stopReason: 'end_turn' })
+  expect(at.said()).toBe('Here again.')
+})
+
+test('a prompt that waits for a server that is away can be cancelled', async () => {
+  const at = await begin([])
+  const { sessionId } = await at.agent.request('session/new', { cwd: scene.place.repo, mcpServers: [] })
+  await server.kill()
+  const asked = at.agent.request('session/prompt', { sessionId, prompt: say('hi') })
+  await at.agent.request('session/cancel', { sessionId })
+  expect(await asked).toMatchObject({ stopReason: 'cancelled' })
+})
+
 test('a list of things to do is a plan, a command of the editor is one of svc, and a conversation is made shorter', async () => {
   const todos = [
     { content: 'look', status: 'completed', priority: 'high' },
@@ -101,11 +134,7 @@ test('a list of things to do is a plan, a command of the editor is one of svc, a
     reply(text('Noted.'), finish('stop')),
     reply(text('Initialised.'), finish('stop')),
   ])
-  const { sessionId } = await at.agent.request('session/new', {
-    cwd: scene.place.repo,
-    mcpServers: [{ name: 'mine', command: '/bin/true', args: [], env: [] }],
-  })
-  expect(at.of('notice').map(({ title }) => title)).toEqual([expect.stringContaining('1 MCP server(s) of the editor are not used')])
+  const { sessionId } = await at.agent.request('session/new', { cwd: scene.place.repo, mcpServers: [] })
   await at.agent.request('session/prompt', { sessionId, prompt: say('plan it') })
   expect(
     at

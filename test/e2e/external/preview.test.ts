@@ -117,6 +117,11 @@ describe('a look', () => {
     expect(server.stderr()).not.toMatch(/Error handling notification|unknown request|Invalid message/)
   })
 
+  test('waits a little for commands, which agents tell of after the session', async () => {
+    await begin('tells-late')
+    expect((await ask()).body).toMatchObject({ availableCommands: [{ name: 'compact' }] })
+  })
+
   test('of twenty callers at once is one', async () => {
     await begin('fine')
     const answers = await Promise.all(Array.from({ length: 20 }, ask))

@@ -1,5 +1,15 @@
 /** Methods of the Agent Client Protocol, answered by a server of svc (subsystems n). */
-import { agent, type AgentApp, type AgentContext, type ClientCapabilities, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk'
+import {
+  agent,
+  type AgentApp,
+  type AgentContext,
+  type ClientCapabilities,
+  type ListSessionsRequest,
+  type ListSessionsResponse,
+  type McpServer,
+  PROTOCOL_VERSION,
+  RequestError,
+} from '@agentclientprotocol/sdk'
 import { isAbsolute } from 'node:path'
 import * as z from 'zod'
 import { VERSION } from '../../../server/version.js'
@@ -8,8 +18,11 @@ import { messageOf } from '../../../protocol/message-of.js'
 import type { PromptRequestInput } from '../../../protocol/message/message.js'
 import { SvcClientError } from '../../../published/client/client.js'
 import type { Client } from '../../../published/client/client-types.js'
+import { patient } from './patient.js'
 import { promptParts, type ReadFile, withFiles } from './prompt-parts.js'
+import { createEditorServers } from './editor-servers.js'
 import { createSessions, makeChoice, type Opened, type Sessions, stateOf } from './sessions.js'
+import type { Teller } from './updates.js'
 
 const SIGN_IN = 'svc-auth'
 const SessionOnly = z.looseObject({ sessionId: z.string() })
@@ -34,20 +47,24 @@ export function createBridge({ client, directory, note }: BridgeOptions): AgentA
       if (editor === undefined) throw RequestError.invalidRequest({}, 'the connection is not open')
       return editor
     },
-    () => capabilities.elicitation?.form != null,
+    () => ({ elicits: capabilities.elicitation?.form != null, showsTerminals: capabilities._meta?.['terminal_output'] === true }),
   )
 
-  /** What an editor is told of a session it has just opened; its commands follow. */
-  function told(opened: Opened) {
-    sessions.tellCommands(opened).catch((error: unknown) => note(`commands cannot be listed: ${messageOf(error)}`))
+  /** What an editor is told of a session it has just opened; its commands and notices follow, when it knows the session. */
+  function told(opened: Opened, notices: readonly string[] = []) {
+    sessions
+      .tellCommands(opened)
+      .catch((error: unknown) => note(`commands cannot be listed: ${messageOf(error)}`))
+      .finally(() => notices.forEach(noticeOf(opened.teller)))
     return stateOf(opened)
   }
 
-  async function begin(cwd: string, mcpServers: readonly unknown[] | undefined): Promise<Opened> {
+  const servers = createEditorServers(client)
+  const bring = ({ cwd, teller }: Opened, theirs: readonly McpServer[] | undefined) => servers.bring(cwd, theirs ?? [], noticeOf(teller))
+
+  function begin(cwd: string): Promise<Opened> {
     if (cwd !== '' && !isAbsolute(cwd)) throw RequestError.invalidParams({ cwd }, '"cwd" must be an absolute path')
-    const opened = await sessions.create(cwd === '' ? directory : cwd)
-    refuseServers(opened, mcpServers)
-    return opened
+    return sessions.create(cwd === '' ? directory : cwd)
   }
 
   const app = agent({ name: 'svc' })
@@ -61,6 +78,7 @@ export function createBridge({ client, directory, note }: BridgeOptions): AgentA
         agentInfo: { name: 'svc', title: 'svc', version: VERSION },
         agentCapabilities: {
           loadSession: true,
+          mcpCapabilities: { http: true, sse: true },
           promptCapabilities: { image: true, embeddedContext: true, audio: false },
           sessionCapabilities: { list: {}, resume: {}, close: {}, fork: {} },
         },
@@ -72,23 +90,22 @@ export function createBridge({ client, directory, note }: BridgeOptions): AgentA
     .onRequest('authenticate', () => answered(() => requireModel(client, directory)))
     .onRequest('session/new', ({ params }) =>
       answered(async () => {
-        const opened = await begin(params.cwd, params.mcpServers)
-        return { sessionId: opened.id, ...told(opened) }
+        const opened = await begin(params.cwd)
+        return { sessionId: opened.id, ...told(opened, await bring(opened, params.mcpServers)) }
       }),
     )
     .onRequest('session/load', ({ params }) =>
       answered(async () => {
         const opened = await sessions.open(params.sessionId, params.cwd)
-        refuseServers(opened, params.mcpServers)
+        const notices = await bring(opened, params.mcpServers)
         await sessions.replay(opened)
-        return told(opened)
+        return told(opened, notices)
       }),
     )
     .onRequest('session/resume', ({ params }) =>
       answered(async () => {
         const opened = await sessions.open(params.sessionId, params.cwd)
-        refuseServers(opened, params.mcpServers)
-        return told(opened)
+        return told(opened, await bring(opened, params.mcpServers))
       }),
     )
     .onRequest('session/fork', Fork, ({ params }) =>
@@ -98,28 +115,24 @@ export function createBridge({ client, directory, note }: BridgeOptions): AgentA
         return { sessionId: id, ...told(opened) }
       }),
     )
-    .onRequest('session/list', ({ params }) =>
-      answered(async () => {
-        const { items, cursor } = await client.sessions.list({
-          ...(params.cwd != null && { directory: params.cwd }),
-          ...(params.cursor != null && { cursor: params.cursor }),
-          roots: 'true',
-          limit: 50,
-        })
-        const listed = items.map(({ id, directory: cwd, title, time }) => ({
-          sessionId: id,
-          cwd,
-          title,
-          updatedAt: new Date(time.updated).toISOString(),
-        }))
-        return { sessions: listed, ...(cursor.next !== undefined && { nextCursor: cursor.next }) }
-      }),
-    )
+    .onRequest('session/list', ({ params }) => answered(() => listed(client, params)))
     .onRequest('session/close', ({ params }) => answered(async () => sessions.close(sessions.get(params.sessionId).id)))
   withChoices(app, sessions)
   const reading = (sessionId: string): ReadFile | undefined =>
     capabilities.fs?.readTextFile === true ? (path) => readThrough(editor, sessionId, path) : undefined
-  return withPrompts(app, client, sessions, reading)
+  return withPrompts(app, client, sessions, { reading, before: ({ cwd, teller }) => servers.again(cwd, noticeOf(teller)) })
+}
+
+async function listed(client: Client, { cwd, cursor: from }: ListSessionsRequest): Promise<ListSessionsResponse> {
+  const query = { ...(cwd != null && { directory: cwd }), ...(from != null && { cursor: from }), roots: 'true', limit: 50 } as const
+  const { items, cursor } = await patient(() => client.sessions.list(query))
+  const sessions = items.map(({ id, directory, title, time }) => ({
+    sessionId: id,
+    cwd: directory,
+    title,
+    updatedAt: new Date(time.updated).toISOString(),
+  }))
+  return { sessions, ...(cursor.next !== undefined && { nextCursor: cursor.next }) }
 }
 
 async function readThrough(editor: AgentContext | undefined, sessionId: string, path: string): Promise<string> {
@@ -166,7 +179,14 @@ function withChoices(app: AgentApp, sessions: Sessions): void {
     )
 }
 
-function withPrompts(app: AgentApp, client: Client, sessions: Sessions, reading: (sessionId: string) => ReadFile | undefined): AgentApp {
+interface Prompting {
+  /** How the editor reads files for a session. */
+  reading(sessionId: string): ReadFile | undefined
+  /** What a prompt waits for. */
+  before(opened: Opened): Promise<void>
+}
+
+function withPrompts(app: AgentApp, client: Client, sessions: Sessions, { reading, before }: Prompting): AgentApp {
   return app
     .onRequest('session/prompt', ({ params, signal }) =>
       answered(async () => {
@@ -178,6 +198,7 @@ function withPrompts(app: AgentApp, client: Client, sessions: Sessions, reading:
           await client.sessions.compact({ sessionId: opened.id })
           return { stopReason: 'end_turn' as const }
         }
+        await before(opened)
         const stop = () => opened.turns.cancel()
         signal.addEventListener('abort', stop)
         return opened.turns.prompt({ parts, ...chosenFor(opened) }).finally(() => signal.removeEventListener('abort', stop))
@@ -191,18 +212,12 @@ function chosenFor({ choices: { agent: name, model, variant } }: Opened): Pick<P
   return { ...(name !== '' && { agent: name }), ...(model !== undefined && { model }), ...(variant !== undefined && { variant }) }
 }
 
-/** Servers that an editor brings are not connected: what it starts and where it goes is for the configuration to say. */
-function refuseServers({ teller }: Opened, servers: readonly unknown[] | undefined): void {
-  if (servers === undefined || servers.length === 0) return
-  teller.send({
-    sessionUpdate: 'notice',
-    severity: 'warning',
-    title: `${servers.length} MCP server(s) of the editor are not used: name them in the configuration of svc ("mcp").`,
-  })
+function noticeOf(teller: Teller): (title: string) => void {
+  return (title) => teller.send({ sessionUpdate: 'notice', severity: 'warning', title })
 }
 
 async function requireModel(client: Client, directory: string): Promise<void> {
-  const { providers } = await client.providers.configured({ directory })
+  const { providers } = await patient(() => client.providers.configured({ directory }))
   if (providers.every(({ models }) => Object.keys(models).length === 0))
     throw RequestError.authRequired({ methods: [SIGN_IN] }, 'no model can be used yet: run "svc auth login" or "svc auth set"')
 }

@@ -3,9 +3,11 @@ import { type AgentContext, type AvailableCommand, RequestError } from '@agentcl
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Message } from '../../../protocol/message/message.js'
 import type { Session } from '../../../protocol/session/session.js'
+import { SvcClientError } from '../../../published/client/client.js'
 import type { Client } from '../../../published/client/client-types.js'
 import { createAsking } from './asking.js'
 import { type Choices, choose, modelsOf, modesOf, type Offers, optionsOf, readOffers } from './choices.js'
+import { patient } from './patient.js'
 import { createTurns, type Turns } from './turns.js'
 import { createTeller, type Teller } from './updates.js'
 
@@ -34,7 +36,15 @@ export interface Sessions {
 /** Of a history that is told again, in one answer. */
 const PAGE = 100
 
-export function createSessions(client: Client, editor: () => AgentContext, elicits: () => boolean): Sessions {
+/** What the editor can do. */
+export interface Abilities {
+  /** Puts a form to a person. */
+  readonly elicits: boolean
+  /** Shows a command that the agent runs as a terminal. */
+  readonly showsTerminals: boolean
+}
+
+export function createSessions(client: Client, editor: () => AgentContext, abilities: () => Abilities): Sessions {
   const open = new Map<string, Opened>()
 
   async function opened(session: Session): Promise<Opened> {
@@ -42,9 +52,10 @@ export function createSessions(client: Client, editor: () => AgentContext, elici
       throw RequestError.invalidRequest({ most: LIMITS.acp.sessions }, 'too many sessions are open; close one first')
     open.get(session.id)?.turns.close()
     const { id, directory: cwd } = session
-    const offers = await readOffers(client, cwd)
-    const teller = createTeller(editor(), { sessionId: id, cwd, window: () => windowOf(open.get(id)) })
-    const asking = createAsking(editor(), elicits())
+    const offers = await patient(() => readOffers(client, cwd))
+    const { elicits, showsTerminals } = abilities()
+    const teller = createTeller(editor(), { sessionId: id, cwd, window: () => windowOf(open.get(id)), showsTerminals })
+    const asking = createAsking(editor(), elicits)
     const known: Opened = {
       id,
       cwd,
@@ -58,10 +69,12 @@ export function createSessions(client: Client, editor: () => AgentContext, elici
   }
 
   return {
-    create: async (cwd) => opened(await client.sessions.create({ directory: cwd, body: {} })),
+    // One that was made unheard stays empty.
+    create: async (cwd) => opened(await patient(() => client.sessions.create({ directory: cwd, body: {} }))),
     async open(sessionId, cwd) {
-      const session = await client.sessions.get({ sessionId }).catch(() => undefined)
-      if (session === undefined) throw RequestError.resourceNotFound(sessionId)
+      const session = await patient(() => client.sessions.get({ sessionId })).catch((error: unknown) => {
+        throw error instanceof SvcClientError && error.code === 'resource.not_found' ? RequestError.resourceNotFound(sessionId) : error
+      })
       if (cwd !== undefined && session.directory !== cwd)
         throw RequestError.invalidParams({ cwd, directory: session.directory }, 'the session works in another directory')
       return opened(session)
@@ -76,7 +89,7 @@ export function createSessions(client: Client, editor: () => AgentContext, elici
       open.delete(sessionId)
     },
     async replay({ id, teller }) {
-      const { todos } = { todos: await client.sessions.todos({ sessionId: id }) }
+      const todos = await patient(() => client.sessions.todos({ sessionId: id }))
       for await (const message of history(client, id)) teller.message(message)
       if (todos.length > 0) teller.aside({ type: 'todo.updated', data: { sessionID: id, todos } } as never)
     },
@@ -122,7 +135,7 @@ function windowOf(opened: Opened | undefined): number {
 async function* history(client: Client, sessionId: string): AsyncIterable<Message> {
   let cursor: string | undefined
   do {
-    const page = await client.sessions.messages({ sessionId, order: 'asc', limit: PAGE, cursor })
+    const page = await patient(() => client.sessions.messages({ sessionId, order: 'asc', limit: PAGE, cursor }))
     yield* page.items
     cursor = page.cursor.next
   } while (cursor !== undefined)

@@ -30,7 +30,9 @@ const STATUS = { pending: 'pending', running: 'in_progress', completed: 'complet
 /** Inputs that say what a call is about. */
 const NAMING = ['filePath', 'command', 'pattern', 'url', 'description']
 /** Characters of an output that an editor is shown; all of it is kept by the server. */
-const SHOWN = 64 * 1024
+export const SHOWN = 64 * 1024
+/** Of the end of an output while its command runs. */
+const SHOWN_RUNNING = 4 * 1024
 
 export function kindOf(tool: string): ToolKind {
   return Object.hasOwn(KINDS, tool) ? (KINDS[tool] ?? 'other') : 'other'
@@ -48,7 +50,7 @@ export function toolCallUpdate(part: ToolPart, cwd: string): ToolCallUpdate {
 function updateOf({ tool, callId, ...part }: ToolPart, cwd: string) {
   const { state } = part
   const input: unknown = state.input
-  const content = [...diffsOf(tool, input, cwd), ...outputOf(state)]
+  const content = [...diffsOf(tool, input, cwd), ...outputOf(part)]
   const locations = pathsOf(input).map((path) => ({ path: resolve(cwd, path) }))
   return {
     toolCallId: callId,
@@ -71,9 +73,14 @@ function titleOf({ tool, state }: Pick<ToolPart, 'tool' | 'state'>): string {
   return typeof what === 'string' ? `${tool} ${cut(what, 120)}` : tool
 }
 
-function outputOf(state: ToolPart['state']): ToolCallContent[] {
-  const text = state.status === 'completed' ? state.output : state.status === 'error' ? state.error : ''
+function outputOf({ state, metadata }: Pick<ToolPart, 'state' | 'metadata'>): ToolCallContent[] {
+  const running = state.status === 'running' && isRecord(metadata) && typeof metadata['output'] === 'string' ? metadata['output'] : ''
+  const text = state.status === 'completed' ? state.output : state.status === 'error' ? state.error : endOf(running, SHOWN_RUNNING)
   return text === '' ? [] : [{ type: 'content', content: { type: 'text', text: cut(text, SHOWN) } }]
+}
+
+function endOf(text: string, most: number): string {
+  return text.slice(-most).replace(/^[\udc00-\udfff]/, '')
 }
 
 /** What an edit replaces, as it was asked for. */

@@ -1,14 +1,17 @@
 /** What happens in a session, as an editor is told of it. */
 import type { AgentContext, PlanEntry, SessionUpdate } from '@agentclientprotocol/sdk'
-import type { Message, Part } from '../../../protocol/message/message.js'
+import type { Message, Part, ToolPart } from '../../../protocol/message/message.js'
 import type { PromptEvent, PromptOptions } from '../../../published/client/client-types.js'
-import { toolCall, toolCallUpdate } from './tool-updates.js'
+import { createCommandTerminals } from './command-terminals.js'
+import { SHOWN, toolCall, toolCallUpdate } from './tool-updates.js'
 
 export interface Telling {
   readonly sessionId: string
   readonly cwd: string
   /** Tokens that fit the model that answers; 0 = not known. */
   window(): number
+  /** Whether the editor shows commands as terminals. */
+  readonly showsTerminals: boolean
 }
 
 /** As `svc/client` tells them. */
@@ -26,19 +29,13 @@ export interface Teller {
 
 const text = (said: string) => ({ type: 'text' as const, text: said })
 
-export function createTeller(editor: AgentContext, { sessionId, cwd, window }: Telling): Teller {
-  /** Calls that the editor knows. */
-  const known = new Set<string>()
+export function createTeller(editor: AgentContext, { sessionId, cwd, window, showsTerminals }: Telling): Teller {
   const send = (update: SessionUpdate): void => {
     // An editor that is gone closes the connection, which ends everything.
     editor.notify('session/update', { sessionId, update }).catch(() => undefined)
   }
   const notice = (severity: 'info' | 'warning', title: string): void => send({ sessionUpdate: 'notice', severity, title })
-  const tool = (part: Extract<Part, { type: 'tool' }>): void => {
-    if (known.has(part.callId)) return send({ sessionUpdate: 'tool_call_update', ...toolCallUpdate(part, cwd) })
-    known.add(part.callId)
-    send({ sessionUpdate: 'tool_call', ...toolCall(part, cwd) })
-  }
+  const tool = createToolTelling(send, cwd, showsTerminals)
   const usage = ({ info }: Message): void => {
     if (info.role !== 'assistant') return
     const { input, output, cache, reasoning } = info.tokens
@@ -120,6 +117,25 @@ export function createTeller(editor: AgentContext, { sessionId, cwd, window }: T
           return undefined
       }
     },
+  }
+}
+
+/** Each call is told of once, and then by what changes of it. */
+function createToolTelling(send: (update: SessionUpdate) => void, cwd: string, showsTerminals: boolean): (part: ToolPart) => void {
+  /** Calls that the editor knows. */
+  const known = new Set<string>()
+  const terminals = showsTerminals ? createCommandTerminals(SHOWN) : undefined
+  return (part) => {
+    const isKnown = known.has(part.callId)
+    if (!isKnown) {
+      known.add(part.callId)
+      const opened = terminals?.open(part, cwd)
+      send({ sessionUpdate: 'tool_call', ...toolCall(part, cwd), ...opened })
+      if (opened === undefined) return
+    }
+    // What a terminal shows comes in updates only.
+    const shown = terminals?.update(part)
+    if (isKnown || shown?._meta !== undefined) send({ sessionUpdate: 'tool_call_update', ...toolCallUpdate(part, cwd), ...shown })
   }
 }
 

@@ -29,12 +29,14 @@ describe('svc', () => {
 })
 
 describe('svc serve', () => {
-  test('says one line when it can answer, answers at once, and ends in order on SIGTERM', async () => {
+  test('says one line when it can answer, answers at once, and ends in order on SIGTERM while an event stream is open', async () => {
     const server = await home.serve()
     const health = await fetch(`${server.url}/v2/health`)
     expect([health.status, ((await health.json()) as { healthy: boolean }).healthy]).toEqual([200, true])
+    const stream = await fetch(`${server.url}/v2/events?tail=true`)
     server.child.kill('SIGTERM')
     const { code, stdout } = await server.ended
+    await stream.text()
     expect({ code, stdout }).toEqual({ code: 0, stdout: `svc agent listening on ${server.url}\n` })
     await expect(fetch(`${server.url}/v2/health`)).rejects.toThrow('fetch failed')
     expect(existsSync(join(home.state, 'server.json'))).toBe(false)
@@ -83,22 +85,6 @@ describe('svc serve', () => {
     expect(withIt.stdout).toContain('configuration')
   })
 
-  test('ends in order while an event stream is open', async () => {
-    const server = await home.serve()
-    const stream = await fetch(`${server.url}/v2/events?tail=true`)
-    server.child.kill('SIGINT')
-    expect((await server.ended).code).toBe(0)
-    await stream.text()
-  })
-
-  test('serves again on the same state after kill -9', async () => {
-    const first = await home.serve()
-    first.child.kill('SIGKILL')
-    await first.ended
-    const second = await home.serve()
-    expect((await fetch(`${second.url}/v2/health`)).status).toBe(200)
-  })
-
   test('refuses an emptied database beside its log, as the doctor does, and touches neither', async () => {
     const server = await home.serve()
     server.child.kill('SIGKILL')
@@ -118,7 +104,7 @@ describe('svc serve', () => {
     expect(look()).toEqual(before)
   })
 
-  test('says how to go on when the port is taken', async () => {
+  test('says how to go on when the port is taken, and leaves the state directory free', async () => {
     const taken = createServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => taken.once('listening', resolve))
     const { port } = taken.address() as AddressInfo
@@ -128,15 +114,18 @@ describe('svc serve', () => {
     expect(stderr).toContain(
       `svc: port ${port} of 127.0.0.1 is in use, perhaps by another svc; choose another with --port, or any free one with --port 0`,
     )
+    await home.serve()
   })
 
-  test('refuses a second server on the same state, and names the first', async () => {
+  test('refuses a second server on the same state, and names the first, which goes on', async () => {
     const first = await home.serve()
     const { code, stdout, stderr } = await home.run(['serve', '--port', '0'])
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toContain(
       `svc: a server at ${first.url} (process ${first.child.pid}) is using ${home.state}: stop it, or choose another`,
     )
+    expect((await fetch(`${first.url}/v2/health`)).status).toBe(200)
+    expect(existsSync(join(home.state, 'server.json'))).toBe(true)
   })
 
   test('refuses to listen beyond loopback without a credential, and does with one', async () => {

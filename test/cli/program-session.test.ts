@@ -1,13 +1,26 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { type Home, makeHome } from './program.js'
 
+const shared = makeHome()
+/** Commands of a home without a server of its own find this one. */
+let server: Awaited<ReturnType<Home['serve']>>
 let home: Home
-beforeEach(() => {
-  home = makeHome()
+beforeAll(async () => {
+  server = await shared.serve()
 })
-afterEach(() => home.close())
+beforeEach(() => {
+  home = shared.elsewhere()
+})
+afterAll(() => shared.close())
+
+/** Without a server. */
+function apart(): Home {
+  const own = makeHome()
+  onTestFinished(() => own.close())
+  return own
+}
 
 const script = (...steps: readonly Record<string, unknown>[]) => `\`\`\`svc-script\n${JSON.stringify(steps)}\n\`\`\``
 /** What was said before a call begins stays said, and is printed. */
@@ -15,8 +28,8 @@ const LOOK = { tool: 'glob', input: { pattern: '*' } }
 const GO_ON = /go on with: svc run --session (ses_\w+) "…"\n/
 const sessionOf = (stderr: string) => GO_ON.exec(stderr)?.[1] ?? 'none'
 
-async function json<T>(args: readonly string[]): Promise<T> {
-  const { code, stdout, stderr } = await home.run([...args, '--json'])
+async function json<T>(args: readonly string[], of = home): Promise<T> {
+  const { code, stdout, stderr } = await of.run([...args, '--json'])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   return JSON.parse(stdout) as T
 }
@@ -27,7 +40,16 @@ interface Listed {
 }
 
 describe('svc session', () => {
-  test('lists what svc run began, shows it, forks and deletes it, without a server', async () => {
+  test('lists what svc run began, shows and deletes it, without a server', async () => {
+    const own = apart()
+    const id = sessionOf((await own.run(['run', script({ text: 'one' })])).stderr)
+    expect(await json<Listed[]>(['session', 'list'], own)).toMatchObject([{ id }])
+    expect((await own.run(['session', 'show', id])).stdout).toContain(`go on      svc run --session ${id} "…"\n`)
+    expect((await own.run(['session', 'delete', id, '--yes'])).code).toBe(0)
+    expect(await own.run(['session', 'show', id])).toMatchObject({ code: 1, stderr: `svc: There is no session ${id}; there is none yet.\n` })
+  })
+
+  test('goes on with what svc run began, shows it, forks and deletes it', async () => {
     const first = await home.run(['run', script({ text: 'one' })])
     const id = sessionOf(first.stderr)
     const continued = await home.run(['run', '--continue', script({ text: 'two' })])
@@ -105,7 +127,6 @@ describe('svc session', () => {
 
   test('tells what a session waits for, also to a run that joins it', async () => {
     writeFileSync(join(home.workspace, 'svc.json'), '{ "permission": { "edit": "ask" } }')
-    const server = await home.serve()
     const post = async (path: string, body: unknown) => {
       const headers = { 'content-type': 'application/json' }
       const answer = await fetch(`${server.url}/v2/sessions${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
@@ -126,8 +147,6 @@ describe('svc session', () => {
   })
 
   test('names the latest sessions when there is none of an id', async () => {
-    const none = await home.run(['session', 'show', 'ses_no'])
-    expect([none.code, none.stderr]).toEqual([1, 'svc: There is no session ses_no; there is none yet.\n'])
     const id = sessionOf((await home.run(['run', 'hello'])).stderr)
     const unknown = await home.run(['run', '--session', 'ses_no', 'hello'])
     expect(unknown.code).toBe(1)
@@ -137,6 +156,7 @@ describe('svc session', () => {
 
 describe('several at once', () => {
   test('a second run joins the server of the first, which ends with it', async () => {
+    const home = apart()
     const first = home.start(['run', script({ text: 'first' }, LOOK, { delayMs: 60_000, text: 'never' })])
     await first.prints(/first/)
     const second = home.start(['run', script({ text: 'second' }, LOOK, { delayMs: 60_000, text: 'never' })])
@@ -150,13 +170,13 @@ describe('several at once', () => {
   })
 
   test('commands that start together share one server', async () => {
+    const home = apart()
     const ended = await Promise.all([home.run(['run', 'hello']), home.run(['run', 'hello']), home.run(['run', 'hello'])])
     for (const { code, stderr } of ended) expect([code, stderr]).toEqual([0, expect.stringMatching(GO_ON) as string])
-    expect(await json<Listed[]>(['session', 'list'])).toHaveLength(3)
+    expect(await json<Listed[]>(['session', 'list'], home)).toHaveLength(3)
   })
 
   test('Ctrl-C takes back a prompt that waits, and leaves the run of another alone', async () => {
-    const server = await home.serve()
     const running = home.start(['run', script({ text: 'begun' }, LOOK, { delayMs: 60_000, text: 'never' })])
     await running.prints(/begun/)
     const [listed] = await json<Listed[]>(['session', 'list'])

@@ -37,52 +37,61 @@ export interface Home {
   run(args: readonly string[], options?: { readonly env?: Readonly<Record<string, string>>; readonly stdin?: string }): Promise<Ended>
   /** Starts a server on a free port; answers its origin too. */
   serve(args?: readonly string[], env?: Readonly<Record<string, string>>): Promise<Started & { readonly url: string }>
+  /** The same home with an empty workspace of its own: for one of several tests that share a server. */
+  elsewhere(): Home
   /** Ends everything that was started and removes the files; fails when a planted secret was printed or kept. */
   close(): Promise<void>
 }
 
-/** A home directory for one test. */
+/** A home directory for one test, or for a file whose tests have a workspace each. */
 export function makeHome(): Home {
   const path = mkdtempSync(join(tmpdir(), 'svc-cli-'))
   const state = join(path, 'state')
-  const workspace = mkdtempSync(join(path, 'work-'))
   mkdirSync(state, { mode: 0o700 })
   plantKey(state)
   const started: Started[] = []
 
-  function start(
-    args: readonly string[],
-    options: { readonly env?: Readonly<Record<string, string>>; readonly stdin?: string; readonly typed?: true } = {},
-  ): Started {
-    const env = { PATH: process.env['PATH'] ?? '', HOME: path, SVC_AGENT_STATE_DIR: state, NO_COLOR: '1', ...options.env }
-    const child = spawn(process.execPath, [PROGRAM, ...args], { cwd: workspace, env, stdio: ['pipe', 'pipe', 'pipe'] })
-    if (options.typed !== true) child.stdin.end(options.stdin ?? '')
-    const program = follow(child)
-    started.push(program)
-    return program
+  async function close() {
+    for (const { child } of started) child.kill('SIGKILL')
+    const ended = await Promise.all(started.map((program) => program.ended))
+    const kept = filesWithSecrets(state)
+    rmSync(path, { recursive: true, force: true })
+    for (const { stderr } of ended) refuseWarnings(stderr)
+    const told = [...ended.flatMap(({ stdout, stderr }) => secretsIn(stdout + stderr)), ...kept]
+    if (told.length > 0) throw new Error(`planted secrets were told: ${told.join(', ')}`)
   }
 
-  return {
-    path,
-    state,
-    workspace,
-    start,
-    run: (args, options) => start(args, options).ended,
-    async serve(args = [], env = {}) {
-      const server = start(['serve', '--port', '0', ...args], { env })
-      const [, url = ''] = await server.prints(/^svc agent listening on (http:\/\/\S+)\n/)
-      return { ...server, url }
-    },
-    async close() {
-      for (const { child } of started) child.kill('SIGKILL')
-      const ended = await Promise.all(started.map((program) => program.ended))
-      const kept = filesWithSecrets(state)
-      rmSync(path, { recursive: true, force: true })
-      for (const { stderr } of ended) refuseWarnings(stderr)
-      const told = [...ended.flatMap(({ stdout, stderr }) => secretsIn(stdout + stderr)), ...kept]
-      if (told.length > 0) throw new Error(`planted secrets were told: ${told.join(', ')}`)
-    },
+  function inWorkspace(workspace: string): Home {
+    function start(
+      args: readonly string[],
+      options: { readonly env?: Readonly<Record<string, string>>; readonly stdin?: string; readonly typed?: true } = {},
+    ): Started {
+      const env = { PATH: process.env['PATH'] ?? '', HOME: path, SVC_AGENT_STATE_DIR: state, NO_COLOR: '1', ...options.env }
+      const child = spawn(process.execPath, [PROGRAM, ...args], { cwd: workspace, env, stdio: ['pipe', 'pipe', 'pipe'] })
+      if (options.typed !== true) child.stdin.end(options.stdin ?? '')
+      const program = follow(child)
+      started.push(program)
+      return program
+    }
+
+    return {
+      path,
+      state,
+      workspace,
+      start,
+      run: (args, options) => start(args, options).ended,
+      async serve(args = [], env = {}) {
+        const server = start(['serve', '--port', '0', ...args], { env })
+        const [, url = ''] = await server.prints(/^svc agent listening on (http:\/\/\S+)\n/)
+        return { ...server, url }
+      },
+      elsewhere: () => inWorkspace(makeWorkspace()),
+      close,
+    }
   }
+
+  const makeWorkspace = () => mkdtempSync(join(path, 'work-'))
+  return inWorkspace(makeWorkspace())
 }
 
 function follow(child: ChildProcessByStdio<Writable, Readable, Readable>): Started {

@@ -4,10 +4,11 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { finish, refusal, type Reply, reply, startModelServer, stay, text, toolCall } from '../../fixtures/model-server.js'
 import { CHROMIUM, IN_CHROMIUM, startBrowser } from '../server/browser.js'
 import { openTerminal } from '../server/documents.js'
+import { type House, openHouse, type Room } from '../server/house.js'
 import { installExample, runNode } from '../server/installed.js'
 import { makePlace, withModel } from '../server/place.js'
 import { openScene, PROGRAM, type Scene } from '../server/server.js'
@@ -28,22 +29,34 @@ afterEach(async () => {
 
 const script = (...steps: readonly object[]) => `\`\`\`svc-script\n${steps.map((step) => JSON.stringify(step)).join('\n')}\n\`\`\``
 
+/** Of a test whose example needs no more of a server than that it answers, with the offline model. */
+let house: House
+beforeAll(async () => {
+  house = await openHouse({ model: 'svc/offline' })
+})
+afterAll(() => house.close())
+
+async function enter(config: object | undefined = undefined): Promise<Room> {
+  const room = await house.room([], config)
+  closers.push(() => room.close())
+  return room
+}
+
 describe('the headless script', () => {
   test('prints the answer and the tools it took', async () => {
-    const server = await scene.start()
-    const example = installExample(scene.place, 'headless-script')
-    const ran = await runNode(scene.place, [join(example, 'ask.mjs'), 'read README.md'], { SVC_URL: server.url })
+    const { place, server } = await enter()
+    const example = installExample(place, 'headless-script')
+    const ran = await runNode(place, [join(example, 'ask.mjs'), 'read README.md'], { SVC_URL: server.url })
     expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining('hello') as string })
     expect(ran.stderr).toMatch(/^\[.*README\.md.*\]$/m)
   })
 
   test('refuses what is not looking, and goes on', async () => {
-    scene.place.configure({ permission: { bash: 'ask' } })
-    const server = await scene.start()
-    const example = installExample(scene.place, 'headless-script')
-    const ran = await runNode(scene.place, [join(example, 'ask.mjs'), 'run touch made.txt'], { SVC_URL: server.url })
+    const { place, server } = await enter({ model: 'svc/offline', permission: { bash: 'ask' } })
+    const example = installExample(place, 'headless-script')
+    const ran = await runNode(place, [join(example, 'ask.mjs'), 'run touch made.txt'], { SVC_URL: server.url })
     expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining('failed') as string })
-    expect(existsSync(join(scene.place.repo, 'made.txt'))).toBe(false)
+    expect(existsSync(join(place.repo, 'made.txt'))).toBe(false)
   })
 
   test('says where no server answers', async () => {
@@ -56,26 +69,26 @@ describe('the headless script', () => {
 
 describe('the CI job', () => {
   async function job(prompt: string) {
-    const server = await scene.start()
-    const example = installExample(scene.place, 'ci-job')
-    scene.place.write('prompt.md', prompt)
-    return runNode(scene.place, [join(example, 'job.mjs'), 'prompt.md'], { SVC_URL: server.url })
+    const { place, server } = await enter()
+    const example = installExample(place, 'ci-job')
+    place.write('prompt.md', prompt)
+    return { place, ran: await runNode(place, [join(example, 'job.mjs'), 'prompt.md'], { SVC_URL: server.url }) }
   }
 
   test('passes when everything went well', async () => {
-    const ran = await job('write CHANGES.md: nothing new')
+    const { place, ran } = await job('write CHANGES.md: nothing new')
     expect(ran).toEqual({ code: 0, stderr: '', stdout: expect.stringContaining('CHANGES.md') as string })
-    expect(scene.place.read('CHANGES.md').trim()).toBe('nothing new')
+    expect(place.read('CHANGES.md').trim()).toBe('nothing new')
   })
 
   test('fails when a tool is refused', async () => {
-    const ran = await job(script({ tool: 'write', input: { filePath: 'other.txt', content: 'x' } }, { text: 'done' }))
+    const { place, ran } = await job(script({ tool: 'write', input: { filePath: 'other.txt', content: 'x' } }, { text: 'done' }))
     expect(ran).toMatchObject({ code: 1, stderr: expect.stringMatching(/^error: write: /m) as string })
-    expect(existsSync(join(scene.place.repo, 'other.txt'))).toBe(false)
+    expect(existsSync(join(place.repo, 'other.txt'))).toBe(false)
   })
 
   test('fails when the model fails', async () => {
-    const ran = await job(script({ error: { message: 'no credit', status: 402 } }))
+    const { ran } = await job(script({ error: { message: 'no credit', status: 402 } }))
     expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('no credit') as string })
   })
 })

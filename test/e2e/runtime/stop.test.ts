@@ -1,5 +1,4 @@
 // Holds threat-model §6.6.4.
-import { existsSync } from 'node:fs'
 import { request } from 'node:http'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { finish, type ModelServer, reply, startModelServer, stay, text, toolCall } from '../../fixtures/model-server.js'
@@ -133,28 +132,5 @@ describe('SIGTERM', () => {
     const messages = await again.messages(sessionId)
     expect(messages[1]?.info).toMatchObject({ error: { interrupted: true } })
     expect(unfinished(messages)).toEqual([])
-  })
-})
-
-describe('starting', () => {
-  test('a second server on the same state directory says who holds it, and the first goes on', async () => {
-    model = await startModelServer([])
-    const server = await scene.start()
-    await expect(scene.start()).rejects.toThrow(
-      new RegExp(`ended with code 1: .*${server.url}.*process ${server.pid}.*${scene.place.state}`, 's'),
-    )
-    expect(await server.get('/v2/health')).toMatchObject({ healthy: true })
-    expect(existsSync(`${scene.place.state}/server.json`)).toBe(true)
-  })
-
-  test('on a port that is taken says so, and leaves the state directory free', async () => {
-    model = await startModelServer([])
-    const port = Number(new URL((await scene.start()).url).port)
-    const second = openScene(makePlace())
-    await expect(second.start({}, port)).rejects.toThrow(
-      new RegExp(`ended with code 1: .*port ${port} of 127.0.0.1 is in use.*--port 0`, 's'),
-    )
-    expect(await (await second.start()).get('/v2/health')).toMatchObject({ healthy: true })
-    await second.close()
   })
 })

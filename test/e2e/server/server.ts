@@ -43,6 +43,8 @@ export interface Server {
   messages(sessionId: string): Promise<Message[]>
   statuses(): Promise<Record<string, SessionStatus>>
   stream(query?: StreamQuery): Promise<Stream>
+  /** The same server, asked about another directory. */
+  in(directory: string): Server
   /** SIGKILL; resolves when the process is gone. */
   kill(): Promise<void>
   /** SIGTERM; resolves when the process is gone. */
@@ -96,12 +98,18 @@ async function startServer(
   const token = env['SVC_AGENT_TOKEN']
   const identity: Readonly<Record<string, string>> = token === undefined ? {} : { authorization: `Bearer ${token}` }
 
-  async function call(method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+  async function callIn(
+    directory: string,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Answer> {
     const sent = typeof body === 'string' || body instanceof Uint8Array ? Buffer.from(body) : JSON.stringify(body)
     const response = await fetch(`${url}${path}`, {
       method,
       headers: {
-        'x-svc-directory': place.repo,
+        'x-svc-directory': directory,
         ...identity,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
@@ -115,19 +123,35 @@ async function startServer(
     return { status: response.status, headers: response.headers, text, body: isJson ? (JSON.parse(text) as unknown) : undefined }
   }
 
-  async function get<T>(path: string): Promise<T> {
-    const answer = await call('GET', path)
-    mustBe(200, answer, `GET ${path}`)
-    return answer.body as T
-  }
-
-  return {
+  const about = (directory: string): Server => ({
+    ...callsOf((...call) => callIn(directory, ...call)),
     url,
     pid: child.pid ?? 0,
     child,
     ended,
     stderr: () => stderr,
     toldSecrets: () => [...told, ...secretsIn(stderr).map((secret) => `standard error had ${secret}`)],
+    stream: (query) => openStream(url, query, identity, '/v2/events', (text) => tell('the stream', text)),
+    in: about,
+    async kill() {
+      child.kill('SIGKILL')
+      await ended
+    },
+    stop() {
+      child.kill('SIGTERM')
+      return ended
+    },
+  })
+  return about(place.repo)
+}
+
+function callsOf(call: Server['call']): Pick<Server, 'call' | 'get' | 'createSession' | 'prompt' | 'messages' | 'statuses'> {
+  async function get<T>(path: string): Promise<T> {
+    const answer = await call('GET', path)
+    mustBe(200, answer, `GET ${path}`)
+    return answer.body as T
+  }
+  return {
     call,
     get,
     async createSession(body = {}) {
@@ -141,15 +165,6 @@ async function startServer(
     },
     messages: (sessionId) => get<Message[]>(`/v2/sessions/${sessionId}/context`),
     statuses: () => get<Record<string, SessionStatus>>('/v2/sessions/status'),
-    stream: (query) => openStream(url, query, identity, '/v2/events', (text) => tell('the stream', text)),
-    async kill() {
-      child.kill('SIGKILL')
-      await ended
-    },
-    stop() {
-      child.kill('SIGTERM')
-      return ended
-    },
   }
 }
 

@@ -1,34 +1,33 @@
 // Holds sessions-events §4.16.
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import {
   createGate,
   cut,
   finish,
   hold,
-  type ModelServer,
   reply,
+  type Script,
   startModelServer,
   stay,
   text,
   toolCall,
 } from '../../fixtures/model-server.js'
 import type { InspectorTree } from '../../../src/protocol/system/inspector.js'
+import { type House, openHouse, type Room } from '../server/house.js'
 import { makePlace, withModel } from '../server/place.js'
 import { descendants, isRunning, type Process, untilNone } from '../server/processes.js'
-import { openScene, type Scene, type Server } from '../server/server.js'
+import { openScene, type Server } from '../server/server.js'
 import type { Stream } from '../server/stream.js'
 import { rebuild, textOf, toolParts, unfinished } from '../server/transcript.js'
 
-let scene: Scene
-let model: ModelServer
-beforeEach(() => {
-  scene = openScene(makePlace())
+let house: House
+const rooms: Room[] = []
+beforeAll(async () => {
+  house = await openHouse()
 })
-afterEach(async () => {
-  await scene.close()
-  await model.close()
-})
+afterEach(() => Promise.all(rooms.splice(0).map((room) => room.close())))
+afterAll(() => house.close())
 
 /** A command with a child and a grandchild, neither of which wants to end. */
 const SLEEPERS = `trap '' TERM; sh -c "trap '' TERM; sleep 600 & echo begun >&2; wait" & sleep 600`
@@ -38,10 +37,18 @@ const sleeping = reply(
   finish('tool_calls'),
 )
 
-async function begin(replies: Parameters<typeof startModelServer>[0]): Promise<{ server: Server; stream: Stream; sessionId: string }> {
-  model = await startModelServer(replies)
-  scene.place.configure(withModel(model.url))
-  const server = await scene.start()
+async function enter(script: Script): Promise<Room> {
+  const room = await house.room(script)
+  rooms.push(room)
+  return room
+}
+
+async function begin(script: Script) {
+  const room = await enter(script)
+  return { ...room, ...(await talk(room.server)) }
+}
+
+async function talk(server: Server): Promise<{ server: Server; stream: Stream; sessionId: string }> {
   const stream = await server.stream({ tail: true })
   const session = await server.createSession()
   await server.prompt(session.id, { prompt: 'go on' })
@@ -68,7 +75,7 @@ describe('a run that fails inside a command', () => {
     const another = toolCall({ id: 'c2', name: 'bash', input: {}, index: 1 })
     let running: readonly Process[] = []
     let left: readonly Process[] | undefined
-    const { server, stream, sessionId } = await begin(({ index }) => {
+    const { model, server, stream, sessionId } = await begin(({ index }) => {
       if (index === 0) return reply(command, another.slice(0, 1), hold(broken), cut)
       left ??= running.filter(isRunning)
       return reply(text('fine'), finish('stop'))
@@ -92,9 +99,7 @@ describe('a run that fails inside a command', () => {
 test('deleting a session ends the request for its title', async () => {
   const isTitle = (body: { readonly messages: readonly { readonly [key: string]: unknown }[] } | undefined) =>
     String(body?.messages[0]?.['content']).startsWith('Write a title')
-  model = await startModelServer(({ body }) => (isTitle(body) ? reply(text('A'), stay) : reply(text('fine'), finish('stop'))))
-  scene.place.configure(withModel(model.url))
-  const server = await scene.start()
+  const { model, server } = await enter(({ body }) => (isTitle(body) ? reply(text('A'), stay) : reply(text('fine'), finish('stop'))))
   const stream = await server.stream({ tail: true })
   const { id } = await server.createSession({ title: undefined })
   await server.prompt(id, { prompt: 'go on' })
@@ -114,7 +119,7 @@ test('deleting a session ends the request for its title', async () => {
 
 describe('aborting a run', () => {
   test('while the model streams: idle at once, the text is kept, the provider hears of it', async () => {
-    const { server, stream, sessionId } = await begin([reply(text('half an '), text('answer'), stay)])
+    const { model, server, stream, sessionId } = await begin([reply(text('half an '), text('answer'), stay)])
     await stream.waitFor((event) => event.type === 'message.part.delta' && event.data.delta.endsWith('answer'))
     await abort(server, sessionId)
     expect(await server.statuses()).toEqual({})
@@ -150,8 +155,15 @@ describe('aborting a run', () => {
   })
 })
 
-test('a killed server leaves no command behind', async () => {
-  const { server } = await begin([sleeping])
+test('a killed server leaves no command behind', async ({ onTestFinished }) => {
+  const model = await startModelServer([sleeping])
+  const scene = openScene(makePlace())
+  onTestFinished(async () => {
+    await scene.close()
+    await model.close()
+  })
+  scene.place.configure(withModel(model.url))
+  const { server } = await talk(await scene.start())
   const group = await sleepers(server)
   const all = descendants(server.pid)
   await server.kill()

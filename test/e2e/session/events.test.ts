@@ -1,49 +1,49 @@
 import { connect } from 'node:net'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
   createGate,
   finish,
   type Gate,
   hold,
-  type ModelServer,
   reply,
-  startModelServer,
   text,
   toolCall,
 } from '../../fixtures/model-server.js'
-import { makePlace, withModel } from '../server/place.js'
-import { openScene, type Scene, type Server } from '../server/server.js'
+import { type House, openHouse, type Room } from '../server/house.js'
+import { makePlace } from '../server/place.js'
+import { openScene, type Server } from '../server/server.js'
 import type { InspectorRecord, InspectorTrace } from '../../../src/protocol/system/inspector.js'
 import { type AnyEvent, openStream, type Stream } from '../server/stream.js'
 import { rebuild, textOf } from '../server/transcript.js'
 
-let scene: Scene
-let model: ModelServer
+let house: House
+let room: Room
 let gates: Gate[]
 let server: Server
 let sessionId: string
 
 const words = (from: number, count: number) => Array.from({ length: count }, (_, index) => `w${from + index} `)
 
+beforeAll(async () => {
+  house = await openHouse()
+})
 beforeEach(async () => {
   gates = [createGate(), createGate()]
   const [first, second] = gates
   if (first === undefined || second === undefined) throw new Error('no gates')
-  model = await startModelServer([
+  room = await house.room([
     reply(text(...words(0, 200)), toolCall({ id: 'c1', name: 'read', input: { filePath: 'README.md' } }), finish('tool_calls')),
     reply(text(...words(200, 100)), hold(first), text(...words(300, 300)), hold(second), text('the end'), finish('stop')),
     reply(text('child answer'), finish('stop')),
   ])
-  scene = openScene(makePlace())
-  scene.place.configure(withModel(model.url))
-  server = await scene.start()
+  server = room.server
   ;({ id: sessionId } = await server.createSession())
 })
 afterEach(async () => {
   for (const gate of gates) gate.open()
-  await scene.close()
-  await model.close()
+  await room.close()
 })
+afterAll(() => house.close())
 
 const delta = (word: string) => (event: AnyEvent) => event.type === 'message.part.delta' && event.data.delta.includes(word)
 const ids = (stream: Stream) => stream.received.flatMap(({ id }) => (id === undefined ? [] : [id]))
@@ -119,7 +119,12 @@ describe('the event stream', () => {
     expectIncreasing(late)
   })
 
-  test('a reader that takes nothing is cut as lagged, and no other is', async () => {
+  test('a reader that takes nothing is cut as lagged, and no other is', async ({ onTestFinished }) => {
+    // Of its own: the records of all readers are counted.
+    const scene = openScene(makePlace())
+    onTestFinished(() => scene.close())
+    const server = await scene.start()
+    const { id: sessionId } = await server.createSession()
     const records = async () => ((await server.call('GET', '/v2/inspector/trace')).body as InspectorTrace).records
     const looking = await openStream(server.url, {}, {}, '/v2/inspector/events')
     const quick = await server.stream({ tail: true })

@@ -1,35 +1,51 @@
 // Holds sessions-events §8.7.
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { PermissionRequest } from '../../../src/protocol/interaction/interaction.js'
 import type { Session } from '../../../src/protocol/session/session.js'
-import { type ModelServer, type Reply, finish, reply, startModelServer, text, toolCall } from '../../fixtures/model-server.js'
-import { makePlace, withModel } from '../server/place.js'
-import { openScene, type Scene, type Server } from '../server/server.js'
+import { type Reply, finish, reply, startModelServer, text, toolCall } from '../../fixtures/model-server.js'
+import { type House, openHouse, type Room } from '../server/house.js'
+import { makePlace, type Place, withModel } from '../server/place.js'
+import { openScene, type Server } from '../server/server.js'
 import type { AnyEvent, Stream } from '../server/stream.js'
 import { textOf, toolParts, unfinished } from '../server/transcript.js'
 
-let scene: Scene
-let model: ModelServer
-beforeEach(() => {
-  scene = openScene(makePlace())
+let house: House
+const rooms: Room[] = []
+beforeAll(async () => {
+  house = await openHouse()
 })
-afterEach(async () => {
-  await scene.close()
-  await model.close()
-})
+afterEach(() => Promise.all(rooms.splice(0).map((room) => room.close())))
+afterAll(() => house.close())
 
 const write = (id: string, filePath: string, index = 0) => toolCall({ id, name: 'write', input: { filePath, content: `${id}\n` }, index })
 const bash = (id: string, command: string) => toolCall({ id, name: 'bash', input: { command, description: 'a command' } })
 const calls = (...made: ReturnType<typeof toolCall>[]): Reply => reply(...made, finish('tool_calls'))
 const done = reply(text('all done'), finish('stop'))
 
-async function begin(replies: readonly Reply[], permission: object): Promise<{ server: Server; stream: Stream; sessionId: string }> {
-  model = await startModelServer(replies)
+/** `prepare` changes the repository before the session begins. */
+async function begin(replies: readonly Reply[], permission: object, prepare: (place: Place) => void = () => undefined) {
+  const room = await house.room(replies, { permission })
+  rooms.push(room)
+  prepare(room.place)
+  return { ...room, ...(await talk(room.server)) }
+}
+
+/** With a server of its own, which the test ends. */
+async function beginApart(replies: readonly Reply[], permission: object) {
+  const model = await startModelServer(replies)
+  const scene = openScene(makePlace())
+  onTestFinished(async () => {
+    await scene.close()
+    await model.close()
+  })
   scene.place.configure(withModel(model.url, { permission }))
-  const server = await scene.start()
+  return { scene, place: scene.place, ...(await talk(await scene.start())) }
+}
+
+async function talk(server: Server): Promise<{ server: Server; stream: Stream; sessionId: string }> {
   const stream = await server.stream({ tail: true })
   const session = await server.createSession()
   await server.prompt(session.id, { prompt: 'go on' })
@@ -59,8 +75,6 @@ const states = async (server: Server, sessionId: string) =>
 
 test('what is asked about before it is read is asked about by every way to read it, and not searched unasked', async () => {
   const grep = (id: string, input: object, index = 0) => toolCall({ id, name: 'grep', input: { pattern: 'TOKEN', ...input }, index })
-  scene.place.write('.env', 'TOKEN=5e2c1\n')
-  scene.place.write('plain.txt', 'TOKEN\n')
   const { server, stream, sessionId } = await begin(
     [
       calls(grep('tree', { includeHidden: true })),
@@ -71,6 +85,10 @@ test('what is asked about before it is read is asked about by every way to read 
       done,
     ],
     {},
+    (place) => {
+      place.write('.env', 'TOKEN=5e2c1\n')
+      place.write('plain.txt', 'TOKEN\n')
+    },
   )
   const reading = { permission: 'read', patterns: ['.env'] }
   const unpacking = { permission: 'edit', patterns: ['.envrc.gz', '.envrc'], metadata: { explicit: expect.any(String) } }
@@ -87,25 +105,24 @@ test('what is asked about before it is read is asked about by every way to read 
 })
 
 test('answers are remembered for a repository and its worktrees, not for another that begins with the same commit', async () => {
-  const { place } = scene
+  const count = 4
+  const { place, server, stream, sessionId } = await begin(
+    Array.from({ length: count }, (_, index) => [calls(write(`c${index}`, 'a.txt')), done]).flat(),
+    { edit: 'ask' },
+  )
   const git = (directory: string, ...args: string[]) => execFileSync('git', args, { cwd: directory, env: place.env, stdio: 'ignore' })
   const [worktree, clone, claimed] = ['worktree', 'clone', 'claimed'].map((name) => join(place.root, name)) as [string, string, string]
   git(place.repo, 'worktree', 'add', '--quiet', worktree)
   git(place.root, 'clone', '--quiet', place.repo, clone)
   mkdirSync(claimed)
   writeFileSync(join(claimed, '.git'), `gitdir: ${join(place.repo, '.git')}\n`)
-
-  const places = [place.repo, worktree, clone, claimed]
-  const { server, stream, sessionId } = await begin(
-    places.flatMap((_, index) => [calls(write(`c${index}`, 'a.txt')), done]),
-    { edit: 'ask' },
-  )
+  copyFileSync(join(place.repo, 'svc.json'), join(claimed, 'svc.json'))
   const [first] = await asked(stream, 1)
   await answer(server, first?.id, { reply: 'always' })
   await stream.idle(sessionId)
 
   const begun = await Promise.all(
-    places.slice(1).map((directory) => server.call('POST', '/v2/sessions', { title: 'x' }, { 'x-svc-directory': directory })),
+    [worktree, clone, claimed].map((directory) => server.call('POST', '/v2/sessions', { title: 'x' }, { 'x-svc-directory': directory })),
   )
   const [inWorktree, inClone, inClaimed] = begun.map(({ body }) => body as Session) as [Session, Session, Session]
   expect(inClone.projectId, 'control: the same first commit').toBe(inWorktree.projectId)
@@ -126,7 +143,7 @@ test('answers are remembered for a repository and its worktrees, not for another
 
 describe('a rule that says ask', () => {
   test('lets a call wait, and "once" lets this call happen but not the next one', async () => {
-    const { server, stream, sessionId } = await begin([calls(write('c1', 'a.txt')), calls(write('c2', 'a.txt')), done], { edit: 'ask' })
+    const { place, server, stream, sessionId } = await begin([calls(write('c1', 'a.txt')), calls(write('c2', 'a.txt')), done], { edit: 'ask' })
     const [first] = await asked(stream, 1)
     expect(first).toMatchObject({
       sessionId,
@@ -138,18 +155,18 @@ describe('a rule that says ask', () => {
     expect(await server.get('/v2/interactions/permissions')).toEqual([first])
     expect(await server.get(`/v2/interactions/permissions?sessionId=${sessionId}`)).toEqual([first])
     expect(await states(server, sessionId)).toEqual({ c1: 'running' })
-    expect(existsSync(join(scene.place.repo, 'a.txt'))).toBe(false)
+    expect(existsSync(join(place.repo, 'a.txt'))).toBe(false)
 
     expect((await answer(server, first?.id, { reply: 'once' })).body).toBe(true)
     const [, second] = await asked(stream, 2)
-    expect(scene.place.read('a.txt')).toBe('c1\n')
+    expect(place.read('a.txt')).toBe('c1\n')
     expect(second).toMatchObject({ patterns: ['a.txt'], tool: { callID: 'c2' } })
     await answer(server, second?.id, { reply: 'once' })
     await stream.idle(
       sessionId,
       stream.events.findLastIndex((event) => event.type === 'permission.asked'),
     )
-    expect(scene.place.read('a.txt')).toBe('c2\n')
+    expect(place.read('a.txt')).toBe('c2\n')
     expect(await states(server, sessionId)).toEqual({ c1: 'completed', c2: 'completed' })
     expect(replies(stream)).toEqual([
       [first?.id, 'once'],
@@ -159,7 +176,7 @@ describe('a rule that says ask', () => {
   })
 
   test('"always" answers other requests it covers, is not asked again, and is remembered after a restart', async () => {
-    const { server, stream, sessionId } = await begin(
+    const { scene, server, stream, sessionId } = await beginApart(
       [
         calls(write('c1', 'a.txt', 0), write('c2', 'a.txt', 1), write('c3', 'b.txt', 2)),
         calls(write('c4', 'a.txt')),
@@ -197,7 +214,7 @@ describe('a rule that says ask', () => {
   })
 
   test('one "reject" among three parallel requests fails all three, and the run goes on to its answer', async () => {
-    const { server, stream, sessionId } = await begin(
+    const { model, place, server, stream, sessionId } = await begin(
       [calls(write('c1', 'a.txt', 0), write('c2', 'b.txt', 1), write('c3', 'c.txt', 2)), done],
       { edit: 'ask' },
     )
@@ -215,7 +232,7 @@ describe('a rule that says ask', () => {
     expect(messages.at(-1)?.info).toMatchObject({ finish: 'stop' })
     expect(unfinished(messages)).toEqual([])
     expect(replies(stream).map(([, kind]) => kind)).toEqual(['reject', 'reject', 'reject'])
-    expect(['a.txt', 'b.txt', 'c.txt'].filter((name) => existsSync(join(scene.place.repo, name)))).toEqual([])
+    expect(['a.txt', 'b.txt', 'c.txt'].filter((name) => existsSync(join(place.repo, name)))).toEqual([])
     const told = model.requests[1]?.body?.messages.filter(({ role }) => role === 'tool')
     expect(told?.map((message) => message['content'])).toEqual(expect.arrayContaining(['not that file']))
 
@@ -225,18 +242,18 @@ describe('a rule that says ask', () => {
   })
 
   test('an abort withdraws the request; a later answer changes nothing', async () => {
-    const { server, stream, sessionId } = await begin([calls(write('c1', 'a.txt'))], { edit: 'ask' })
+    const { place, server, stream, sessionId } = await begin([calls(write('c1', 'a.txt'))], { edit: 'ask' })
     const [request] = await asked(stream, 1)
     expect((await server.call('POST', `/v2/sessions/${sessionId}/abort`)).body).toBe(true)
     await stream.idle(sessionId)
     expect(replies(stream)).toEqual([[request?.id, 'cancelled']])
     expect((await answer(server, request?.id, { reply: 'once' })).body).toBe(true)
-    expect(existsSync(join(scene.place.repo, 'a.txt'))).toBe(false)
+    expect(existsSync(join(place.repo, 'a.txt'))).toBe(false)
     expect(await states(server, sessionId)).toEqual({ c1: 'error' })
   })
 
   test('a request of a killed server is withdrawn when the next one starts', async () => {
-    const { server, stream, sessionId } = await begin([calls(write('c1', 'a.txt'))], { edit: 'ask' })
+    const { scene, place, server, stream, sessionId } = await beginApart([calls(write('c1', 'a.txt'))], { edit: 'ask' })
     const [request] = await asked(stream, 1)
     const seen = stream.events.at(-1)?.sequence ?? 0
     await server.kill()
@@ -247,17 +264,17 @@ describe('a rule that says ask', () => {
     expect(await again.get('/v2/interactions/permissions')).toEqual([])
     expect((await answer(again, request?.id, { reply: 'once' })).body).toBe(true)
     expect(await states(again, sessionId)).toEqual({ c1: 'error' })
-    expect(existsSync(join(scene.place.repo, 'a.txt'))).toBe(false)
+    expect(existsSync(join(place.repo, 'a.txt'))).toBe(false)
   })
 
   test('a rule that says deny is told to the model, and nobody is asked', async () => {
-    const { server, stream, sessionId } = await begin([calls(write('c1', 'secret.txt')), done], {
-      edit: { '*': 'allow', 'secret.txt': 'deny' },
+    const { place, server, stream, sessionId } = await begin([calls(write('c1', 'secret.txt')), done], {
+      edit: { 'secret.txt': 'deny' },
     })
     await stream.idle(sessionId)
     expect(stream.events.filter(isAsked)).toEqual([])
     expect(await states(server, sessionId)).toEqual({ c1: 'error' })
-    expect(existsSync(join(scene.place.repo, 'secret.txt'))).toBe(false)
+    expect(existsSync(join(place.repo, 'secret.txt'))).toBe(false)
   })
 })
 
@@ -294,18 +311,18 @@ describe('an answer for commands that is remembered', () => {
 describe('a rule for commands', () => {
   test('is applied to commands that are hidden inside others', async () => {
     const hidden = ['echo ok; $(touch x)', 'echo "$(touch x)"', 'echo ok | (touch x)', 'true && `touch x`', 'sh -c "touch x"']
-    const { server, stream, sessionId } = await begin(
+    const { place, server, stream, sessionId } = await begin(
       hidden.flatMap((command, index) => [calls(bash(`c${index}`, command))]).concat(done),
-      { bash: { '*': 'allow', 'touch *': 'ask', 'touch x': 'ask' } },
+      { bash: { 'touch *': 'ask', 'touch x': 'ask' } },
     )
     for (const [index] of hidden.entries()) {
       const requests = await asked(stream, index + 1)
       expect(requests[index]).toMatchObject({ permission: 'bash', tool: { callID: `c${index}` } })
-      expect(existsSync(join(scene.place.repo, 'x'))).toBe(false)
+      expect(existsSync(join(place.repo, 'x'))).toBe(false)
       await answer(server, requests[index]?.id, { reply: 'reject' })
     }
     await stream.idle(sessionId)
     expect(Object.values(await states(server, sessionId))).toEqual(hidden.map(() => 'error'))
-    expect(existsSync(join(scene.place.repo, 'x'))).toBe(false)
+    expect(existsSync(join(place.repo, 'x'))).toBe(false)
   })
 })

@@ -1,44 +1,63 @@
 // Holds sessions-events §4.17; choice 5.
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import type { Message, SessionQueueInfo, SessionQueueMutation } from '../../../src/protocol/message/message.js'
 import {
   createGate,
   finish,
   type Gate,
   hold,
-  type ModelServer,
   type ModelServerRequest,
   type Reply,
   reply,
   startModelServer,
   text,
 } from '../../fixtures/model-server.js'
+import { type House, openHouse, type Room } from '../server/house.js'
 import { makePlace, withModel } from '../server/place.js'
-import { openScene, type Scene, type Server } from '../server/server.js'
+import { openScene, type Server } from '../server/server.js'
 import type { Stream } from '../server/stream.js'
 import { rebuild, textOf, unfinished } from '../server/transcript.js'
 
-let scene: Scene
-let model: ModelServer
+let house: House
+let room: Room
 let gate: Gate
 let server: Server
 let stream: Stream
 let sessionId: string
 
+beforeAll(async () => {
+  house = await openHouse()
+})
 beforeEach(async () => {
   gate = createGate()
-  model = await startModelServer((request) => echo(request))
-  scene = openScene(makePlace())
-  scene.place.configure(withModel(model.url))
-  server = await scene.start()
-  stream = await server.stream({ tail: true })
-  ;({ id: sessionId } = await server.createSession())
+  room = await house.room(echo)
+  await begin(room.server)
 })
 afterEach(async () => {
   gate.open()
-  await scene.close()
-  await model.close()
+  await room.close()
 })
+afterAll(() => house.close())
+
+async function begin(on: Server): Promise<void> {
+  server = on
+  stream = await server.stream({ tail: true })
+  ;({ id: sessionId } = await server.createSession())
+}
+
+/** For a test that kills its server. */
+async function beginApart() {
+  const model = await startModelServer(echo)
+  const scene = openScene(makePlace())
+  onTestFinished(async () => {
+    gate.open()
+    await scene.close()
+    await model.close()
+  })
+  scene.place.configure(withModel(model.url))
+  await begin(await scene.start())
+  return { scene, model }
+}
 
 /** Answers the last user message; the very first answer is held in the middle until the gate opens. */
 function echo(request: ModelServerRequest): Reply {
@@ -118,6 +137,7 @@ describe('prompts while a run is streaming', () => {
   })
 
   test('a message id is accepted once, in the queue, in the transcript and after a restart', async () => {
+    const { scene, model } = await beginApart()
     await server.prompt(sessionId, { prompt: 'first', messageId: 'msg_first' })
     await streaming()
     const submit = (on: Server, messageId: string, prompt: string) =>
@@ -155,6 +175,7 @@ describe('prompts while a run is streaming', () => {
   })
 
   test('queued prompts survive a killed server, keep their order and run once', async () => {
+    const { scene, model } = await beginApart()
     await server.prompt(sessionId, { prompt: 'first' })
     await streaming()
     for (const name of ['one', 'two', 'three']) await server.prompt(sessionId, { prompt: name, messageId: `msg_${name}` }, 'prompt-async')

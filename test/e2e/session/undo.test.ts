@@ -3,10 +3,11 @@ import { createHash } from 'node:crypto'
 import { chmodSync, existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { finish, type ModelServer, type ModelServerRequest, reply, startModelServer, text, toolCall } from '../../fixtures/model-server.js'
 import type { SessionPage } from '../../../src/protocol/session/session.js'
 import type { SessionUndoTree } from '../../../src/protocol/session/undo.js'
+import { type House, openHouse, type Room } from '../server/house.js'
 import { makePlace, withModel } from '../server/place.js'
 import { openScene, type Scene, type Server } from '../server/server.js'
 import { PATIENCE } from '../../fakes/patience.js'
@@ -14,9 +15,18 @@ import { until } from '../../fakes/programs.js'
 
 const KILLS = Number(process.env['SVC_TEST_KILLS'] ?? 4)
 
+const CONFIG = { permission: { '*': 'allow' }, agent: { boss: { mode: 'all', permission: { task: 'allow' } } } }
+
+let house: House
+const rooms: Room[] = []
 const scenes: Scene[] = []
 const models: ModelServer[] = []
+beforeAll(async () => {
+  house = await openHouse(CONFIG)
+})
+afterAll(() => house.close())
 afterEach(async () => {
+  await Promise.all(rooms.splice(0).map((room) => room.close()))
   await Promise.all(scenes.splice(0).map((scene) => scene.close()))
   await Promise.all(models.splice(0).map((model) => model.close()))
 })
@@ -53,13 +63,19 @@ function picture(root: string): Record<string, string> {
 }
 
 async function begin(files: Readonly<Record<string, string>>) {
+  const room = await house.room(turn, undefined, files)
+  rooms.push(room)
+  const { id } = await room.server.createSession()
+  return { ...room, id }
+}
+
+/** With a server of its own, which the test kills. */
+async function beginApart(files: Readonly<Record<string, string>>) {
   const model = await startModelServer(turn)
   models.push(model)
   const scene = openScene(makePlace(files))
   scenes.push(scene)
-  scene.place.configure(
-    withModel(model.url, { permission: { '*': 'allow' }, agent: { boss: { mode: 'all', permission: { task: 'allow' } } } }),
-  )
+  scene.place.configure(withModel(model.url, CONFIG))
   const server = await scene.start()
   const { id } = await server.createSession()
   return { scene, place: scene.place, server, id }
@@ -207,7 +223,7 @@ test('what a task did that was aborted is undone with its turn', async () => {
 })
 
 test('what an aborted command has changed is undone; a command that a kill cut short refuses the undo', async () => {
-  const { scene, place, server, id } = await begin({ 'slow.sh': 'echo new > made.txt\nsleep 60\n', 'README.md': 'hello\n' })
+  const { scene, place, server, id } = await beginApart({ 'slow.sh': 'echo new > made.txt\nsleep 60\n', 'README.md': 'hello\n' })
   const made = join(place.repo, 'made.txt')
   const old = picture(place.repo)
   const untilMade = async () => {
@@ -250,7 +266,7 @@ chmod 700 d1/f.txt; ln -s d1/f.txt link; echo changed > README.md
 test(
   `a restore that is killed leaves all files and messages in one state or the other, over ${KILLS} kills`,
   async () => {
-    const { scene, place, server: first, id } = await begin({ 'README.md': 'hello\n', 'make.sh': MANY })
+    const { scene, place, server: first, id } = await beginApart({ 'README.md': 'hello\n', 'make.sh': MANY })
     const old = picture(place.repo)
     await play(first, id, ...bash('sh make.sh'))
     const now = picture(place.repo)

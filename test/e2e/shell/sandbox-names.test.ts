@@ -3,13 +3,14 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { PROTECTED_NAMES } from '../../../src/platform/protection/protected-names.js'
 import type { ToolPart } from '../../../src/protocol/message/message.js'
-import { finish, type ModelServer, reply, startModelServer, text, toolCall } from '../../fixtures/model-server.js'
+import { finish, reply, startModelServer, text, toolCall } from '../../fixtures/model-server.js'
 import { whyNoBubblewrap } from '../server/bubblewrap.js'
-import { makePlace, withModel } from '../server/place.js'
-import { openScene, type Scene } from '../server/server.js'
+import { type House, openHouse, type Room } from '../server/house.js'
+import { makePlace, type Place, withModel } from '../server/place.js'
+import { openScene, type Server } from '../server/server.js'
 import { toolParts } from '../server/transcript.js'
 
 const NO_SANDBOX = whyNoBubblewrap()
@@ -19,24 +20,40 @@ const PATH = `${dirname(process.execPath)}:/usr/bin:/bin`
 const HARMLESS = ['package.json', 'src/a.ts', 'HEADS', 'svc.json.txt', '.vscode/extensions.json', '.claude/notes.md', '.github/x.yml']
 const OF_REPOSITORIES = ['.git', 'HEAD', 'commondir']
 
-let scene: Scene | undefined
-let model: ModelServer | undefined
-afterEach(async () => {
-  await scene?.close()
-  await model?.close()
-  scene = undefined
-  model = undefined
+const rules = (sandbox: 'on' | 'off') => ({ permission: { sandbox, bash: 'allow', edit: 'allow' } })
+let houses: Readonly<Record<'on' | 'off', House>>
+const rooms: Room[] = []
+beforeAll(async () => {
+  const [on, off] = await Promise.all([openHouse(rules('on'), { PATH }), openHouse(rules('off'), { PATH })])
+  houses = { on, off }
 })
+afterEach(() => Promise.all(rooms.splice(0).map((room) => room.close())))
+afterAll(() => Promise.all([houses.on.close(), houses.off.close()]))
+
+const scripted = (commands: readonly string[]) => [
+  ...commands.map((command, at) => reply(toolCall({ id: `c${at}`, name: 'bash', input: { command } }), finish('tool_calls'))),
+  reply(text('done'), finish('stop')),
+]
 
 async function start(sandbox: 'on' | 'off', commands: readonly string[]) {
-  model = await startModelServer([
-    ...commands.map((command, at) => reply(toolCall({ id: `c${at}`, name: 'bash', input: { command } }), finish('tool_calls'))),
-    reply(text('done'), finish('stop')),
-  ])
-  scene = openScene(makePlace())
-  const { place } = scene
-  place.configure(withModel(model.url, { permission: { sandbox, bash: 'allow', edit: 'allow' } }))
-  const server = await scene.start({ PATH })
+  const room = await houses[sandbox].room(scripted(commands))
+  rooms.push(room)
+  return runner(room.place, room.server)
+}
+
+/** In the sandbox of a server that the test kills. */
+async function startApart(commands: readonly string[]) {
+  const model = await startModelServer(scripted(commands))
+  const scene = openScene(makePlace())
+  onTestFinished(async () => {
+    await scene.close()
+    await model.close()
+  })
+  scene.place.configure(withModel(model.url, rules('on')))
+  return runner(scene.place, await scene.start({ PATH }))
+}
+
+async function runner(place: Place, server: Server) {
   const stream = await server.stream({ tail: true })
   const begin = async () => {
     const session = await server.createSession()
@@ -78,8 +95,6 @@ describe.skipIf(NO_SANDBOX !== undefined)(`in bubblewrap${NO_SANDBOX === undefin
   ])('no protected name is made in %s, and every other one is', async (_, prepare, names) => {
     const all = [...names, ...HARMLESS]
     expect(namesOf(await made('off', prepare, all)).toSorted()).toEqual(all.toSorted())
-    await scene?.close()
-    await model?.close()
     expect(namesOf(await made('on', prepare, all)).toSorted()).toEqual(HARMLESS.toSorted())
   })
 
@@ -153,7 +168,7 @@ describe.skipIf(NO_SANDBOX !== undefined)(`in bubblewrap${NO_SANDBOX === undefin
   })
 
   test('nothing stays when the server is killed, and its own settings are read all the while', async () => {
-    const { place, server, begin } = await start('on', ["node -e \"fs.writeFileSync('ready', ''); setInterval(() => {}, 1000)\""])
+    const { place, server, begin } = await startApart(["node -e \"fs.writeFileSync('ready', ''); setInterval(() => {}, 1000)\""])
     mkdirSync(join(place.repo, '.cursor'))
     await begin()
     await expect.poll(() => existsSync(join(place.repo, 'ready'))).toBe(true)

@@ -14,7 +14,9 @@ const OPERATIONS = 'src/protocol/plugin/broker-operations.ts'
 /** By capability, then by name; `schemas` turns what checks into what describes. */
 const operations = existsSync(join(root, OPERATIONS)) ? (await loadSource(OPERATIONS)).BROKER_OPERATIONS : {}
 const { intersectCapabilities } = await loadSource('src/machines/plugin/capability.ts')
-const { HOST_CAPABILITIES } = await loadSource('src/protocol/plugin/plugin.ts')
+const { HOST_CAPABILITIES, PluginScope } = await loadSource('src/protocol/plugin/plugin.ts')
+/** Those besides that of the first columns, the narrowest first. */
+const SCOPES = PluginScope.options.filter((scope) => scope !== 'workspace').toReversed()
 const { inputSchemaOf, outputSchemaOf } = await loadSource('src/protocol/plugin/operation-schemas.ts')
 const NODE_TYPES = { text: 'string', any: 'unknown', bytes: 'Uint8Array', texts: 'string[]', nothing: 'void' }
 const OPERATED = `
@@ -217,7 +219,7 @@ function capabilityTable() {
     { name: 'program', runtime: 'process', scope: 'workspace' },
     { name: 'native', runtime: 'process', scope: 'workspace' },
     { name: 'entry of the configuration', runtime: 'process', scope: 'workspace', isEntry: true },
-    { name: 'scope `session`', runtime: 'process', scope: 'session' },
+    ...SCOPES.map((scope) => ({ name: `scope \`${scope}\``, runtime: 'process', scope })),
   ]
   const brokered = new Set(Object.keys(operations))
   const said = (capability, { runtime, scope, isEntry = false }) => {

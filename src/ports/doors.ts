@@ -1,6 +1,7 @@
 /** Doors of the host that lead to the journal and to sessions; every native plugin may use them (laws §7). */
 import type { Placeholder } from './process-facts.js'
 import type { Caller } from '../protocol/caller.js'
+import type { Artifact } from '../protocol/system/artifact.js'
 import type { CreateSessionRequest, Session, SessionUsage } from '../protocol/session/session.js'
 import type { Refusal } from '../protocol/interaction/refusal.js'
 import type { EventData, EventType } from '../protocol/event/event.js'
@@ -86,6 +87,31 @@ export interface FileStateNotes {
 export interface SessionArtifacts {
   /** By address, id, or the path of a kept output; undefined when there is none, or it is of another session. Read `bytes` to the end, or leave it. */
   open(sessionId: string, reference: string): Promise<SessionArtifact | undefined>
+}
+
+export interface MediaDoor {
+  /** Whether some provider that the session sees makes files. Cheap. */
+  isThere(sessionId: string): boolean
+  /** Has a provider of a plugin make a file, which becomes an artifact of the session; rejects with a sentence for the model. */
+  make(sessionId: string, wish: MediaWish, signal: AbortSignal): Promise<MadeMedia>
+}
+
+export interface MediaWish {
+  readonly kind: 'image' | 'video'
+  readonly prompt: string
+  /** Without it: the only one there is. */
+  readonly providerId?: string | undefined
+  /** Without it: the first of the provider. */
+  readonly modelId?: string | undefined
+  readonly options?: Readonly<Record<string, unknown>> | undefined
+}
+
+interface MadeMedia {
+  readonly artifact: Artifact
+  readonly providerId: string
+  readonly modelId: string
+  /** What the provider made of the prompt, where it says so. */
+  readonly revisedPrompt: string | undefined
 }
 
 interface SessionArtifact {

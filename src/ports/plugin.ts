@@ -6,6 +6,7 @@ import type * as z from 'zod'
 import type { PermissionAction } from '../protocol/interaction/interaction.js'
 import type { FilePart, UserModel } from '../protocol/message/message.js'
 import type { Agent, Skill } from '../protocol/resource/resource.js'
+import type { MediaRequest } from '../protocol/plugin/plugin-requests.js'
 import type { Todo } from '../protocol/session/session.js'
 import type { ActorRegistry } from '../kernel/roots.js'
 import type { Effects } from './effects.js'
@@ -13,7 +14,7 @@ import type { Configs } from './facades.js'
 import type { Checkouts, Git, NamedPrograms } from './git.js'
 import type { ProviderAdapter } from './provider-adapter.js'
 import type { CommandService, ExtraContributions } from './contributions.js'
-import type { CommandSandbox, FileStateDoor, ModelDoor, PluginRows, SearchDoor, SessionArtifacts, SessionDoor } from './doors.js'
+import type { CommandSandbox, FileStateDoor, MediaDoor, ModelDoor, PluginRows, SearchDoor, SessionArtifacts, SessionDoor } from './doors.js'
 import type { ProgramDoor } from './programs.js'
 
 /** One access a tool call needs before it may run; all of them must be allowed. */
@@ -111,12 +112,21 @@ export interface ProviderContribution {
    * (plugin-protocol §7.2). Asked once; rejects or never settles when it says nothing.
    */
   metadata?(model: UserModel): Promise<unknown>
+  /** Makes a picture or a film; the bytes are checked and of a bounded size (plugin-protocol §7.2). */
+  media?(request: Omit<MediaRequest, 'serviceId'>, signal?: AbortSignal): Promise<Media>
   /** Its adapters tell tokens from keys (`ProviderSettings.hasToken`); others are handed keys alone. */
   readonly takesTokens?: true
   /** How somebody signs in at it, in its own way, and what of that is kept (plugin-protocol §7.2). */
   readonly administration?: ProviderAdministration
   /** Makes the adapter of one configured provider; cheap, called once per provider configuration. */
   create(settings: ProviderSettings): ProviderAdapter
+}
+
+export interface Media {
+  readonly mime: string
+  readonly filename: string
+  readonly dataBase64: string
+  readonly revisedPrompt?: string | null | undefined
 }
 
 export interface ProviderAdministration {
@@ -251,6 +261,7 @@ export interface NativeHost {
   readonly sessions: SessionDoor
   readonly search: SearchDoor
   readonly models: ModelDoor
+  readonly media: MediaDoor
   /** Whether files came with a checkout. */
   readonly checkouts: Checkouts
   /** Git, as svc starts it. */

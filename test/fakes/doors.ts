@@ -17,6 +17,7 @@ export const noDoors: Pick<
   | 'sessions'
   | 'search'
   | 'models'
+  | 'media'
   | 'checkouts'
   | 'git'
   | 'namedPrograms'
@@ -49,6 +50,7 @@ export const noDoors: Pick<
     async (_session, _sha256, content) => content.length < 8_000_000,
   ),
   models: { ask: unused },
+  media: { isThere: () => false, make: unused },
   search: {
     open: unused,
     step: unused,

@@ -15,6 +15,7 @@ import type { CommandSandboxes } from '../../platform/confinement/confined-comma
 import { sandboxOf } from '../resource/config/permission-config.js'
 import { runHooks } from '../plugin/calls/hooks.js'
 import type { FileStateDoor } from '../../ports/doors.js'
+import { createMediaDoor } from './media.js'
 import { createModelDoor } from './models.js'
 import { createPluginRows } from './rows.js'
 import { createSearchDoor } from './search.js'
@@ -69,6 +70,7 @@ export function createNativeHost(
     sessions: createSessionDoor(core, pluginId, services.sessions, services.wake),
     search: createSearchDoor(core),
     models: createModelDoor(core),
+    media: createMediaDoor(core),
     checkouts: createCheckouts({ files, paths }),
     git: services.git,
     namedPrograms: createNamedPrograms({ files, paths }),

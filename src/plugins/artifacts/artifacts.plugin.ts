@@ -1,4 +1,4 @@
-/** The tools `artifact_read` and `artifact_search` (sessions-events §10.4): what was cut from an output, and what was uploaded for the session. */
+/** The tools `artifact_read` and `artifact_search` (sessions-events §10.4): what was cut from an output, and what was uploaded for the session; and `media_make`. */
 import * as z from 'zod'
 import {
   defineTool,
@@ -10,6 +10,7 @@ import {
 } from '../../ports/plugin.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { linesOf } from './lines.js'
+import { mediaTool } from './media.js'
 
 const { lines: LINES, bytes: BYTES, line: LINE, part, found: FOUND, mostFound, query: QUERY, reference } = LIMITS.artifactTools
 
@@ -31,7 +32,7 @@ export function artifactsPlugin(): NativePlugin {
     name: 'Artifacts',
     capability: { id: 'svc.tools.artifacts', apiPrefix: '/v2/tools' },
     requires: ['svc.artifacts'],
-    start: (host) => ({ tools: [readTool(host), searchTool(host)] }),
+    start: (host) => ({ tools: [readTool(host), searchTool(host), mediaTool(host)] }),
   }
 }
 

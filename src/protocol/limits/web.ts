@@ -60,5 +60,6 @@ export const webLimits = {
     mostFound: 500,
     query: 1000,
     reference: 4096,
+    prompt: 32_768,
   },
 } as const

@@ -26,7 +26,6 @@ test.each([
     'the schema of messageParts (x.part): it is no JSON Schema, and nothing is checked by it',
   ],
   ['MCP metadata', manifest(), { mcp: [{ id: 'm' }] }, 'mcp (m): it is listed, and starts no server'],
-  ['media', manifest(), { providers: [{ media: () => undefined }] }, 'provider media: nothing here calls it'],
 ])('%s are told', (_, what, offered, message) => {
   expect(messages(what, 'workspace', offered as unknown as Contributions)).toEqual([`no-effect: has no effect: ${message}`])
 })

@@ -1,10 +1,10 @@
 /** What is asked of the host for each capability, and the ways in which a plugin comes to ask: the lists that the table of capabilities is made of. */
 import { HOST_METHODS, type HostMethod, type HostValue } from '../../../src/protocol/plugin/host-methods.js'
-import type { HostCapability } from '../../../src/protocol/plugin/plugin.js'
+import { type HostCapability, PluginScope } from '../../../src/protocol/plugin/plugin.js'
 import { type Ask, ID } from './host.js'
 
 /** One request that only succeeds where the capability is usable. A capability without one does not compile. */
-export function probesOf(url: string): Readonly<Record<HostCapability, Ask>> {
+function probesOf(url: string): Readonly<Record<HostCapability, Ask>> {
   return {
     'config-read': { method: 'config.get', key: 'model' },
     'config-write': { method: 'config.set', key: 'tone', value: 'calm' },
@@ -24,6 +24,29 @@ export function probesOf(url: string): Readonly<Record<HostCapability, Ask>> {
   }
 }
 
+const sleeping: Ask = { method: 'process.spawn', operation: 'spawn', input: { command: ['sleep', '60'] } }
+const delegating: Ask = {
+  method: 'task.spawn',
+  operation: 'spawn',
+  input: { agent: 'explore', description: 'look', prompt: 'look around' },
+}
+const opaqueId = '$.opaqueId'
+/** What else of the host succeeds only where its capability is usable, with what has to come before it. */
+const FURTHER: Readonly<Record<string, readonly Ask[]>> = {
+  'host.workspace.list': [{ method: 'workspace.list', path: '.' }],
+  'host.process.cancel': [sleeping, { method: 'process.cancel', opaqueId }],
+  'host.task.cancel': [delegating, { method: 'task.cancel', opaqueId }],
+}
+
+/** Every method with requests that all succeed where its capability is usable; one without any has no proof. */
+export function successesOf(url: string): readonly { readonly method: HostMethod; readonly asks: readonly Ask[] }[] {
+  const probes = Object.values(probesOf(url))
+  return HOST_METHODS.map((method) => ({
+    method,
+    asks: FURTHER[method.method] ?? probes.filter((ask) => `host.${ask.method}` === method.method),
+  }))
+}
+
 const VALUES: Readonly<Record<HostValue, unknown>> = { text: 'x', any: {}, bytes: [104], texts: ['x'], nothing: null }
 
 /** A request of every method, with params that are well formed: what refuses it is no malformed request. */
@@ -41,7 +64,7 @@ interface Column {
   readonly form: 'package' | 'entry'
   readonly lua: boolean
   readonly native?: true
-  readonly scope: 'workspace' | 'session'
+  readonly scope: PluginScope
   /** Why a capability is not usable although it is declared and trusted: words of what is answered. */
   readonly refused: Partial<Readonly<Record<HostCapability, string>>>
 }
@@ -60,11 +83,15 @@ export const COLUMNS: readonly Column[] = [
     scope: 'workspace',
     refused: { 'secret-use': NO_SECRETS, 'secret-read': NO_SECRETS },
   },
-  {
-    name: 'scope `session`',
-    form: 'package',
-    lua: false,
-    scope: 'session',
-    refused: { 'workspace-read': NO_FILES, 'workspace-write': NO_FILES },
-  },
+  ...PluginScope.options
+    .filter((scope) => scope !== 'workspace')
+    .map(
+      (scope): Column => ({
+        name: `scope \`${scope}\``,
+        form: 'package',
+        lua: false,
+        scope,
+        refused: { 'workspace-read': NO_FILES, 'workspace-write': NO_FILES },
+      }),
+    ),
 ]

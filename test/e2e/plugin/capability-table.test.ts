@@ -6,6 +6,7 @@
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, existsSync, readFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
 import { createServer, type Server as HttpServer } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -14,7 +15,7 @@ import type { ModelServer } from '../../fixtures/model-server.js'
 import { makePlace, withModel } from '../server/place.js'
 import { configurePlugin, deletePackage, lifecycleOf, packageRoot, untilState, writePackage } from '../server/plugins.js'
 import { openScene, PROGRAM, type Scene, type Server } from '../server/server.js'
-import { COLUMNS, EVERY_METHOD, probesOf } from './capability-cells.js'
+import { COLUMNS, EVERY_METHOD, successesOf } from './capability-cells.js'
 import { asking, hostFiles, ID, startHostModel } from './host.js'
 
 type Column = (typeof COLUMNS)[number]
@@ -52,7 +53,13 @@ afterEach(() => scene.close())
 async function trust(id: string, { scope, native }: Column, capabilities: readonly HostCapability[], scopeId: string): Promise<void> {
   const { revision, digest } = (await lifecycleOf(server, id)) ?? {}
   const how = native === true ? { digest, nativeApproved: true } : { executableApproved: true, luaApproved: true }
-  const place = { workspaceId: scene.place.repo, packageId: id, scope, ...(scope === 'session' && { scopeId }) }
+  const place = {
+    workspaceId: scene.place.repo,
+    packageId: id,
+    scope,
+    ...(scope === 'session' && { scopeId }),
+    ...(scope === 'user' && { scopeId: userInfo().username }),
+  }
   const record = { ...place, revision, capabilities, ...how }
   configurePlugin(scene.place, id, (entry) => ({ ...entry, options: { hosts: [host], trust: [record] } }))
 }
@@ -113,18 +120,20 @@ describe.each(COLUMNS)('$name', (column) => {
   test('uses what it declares, is trusted with, and something provides', async () => {
     const session = await serve(column, held)
     expect((await shownAsGranted(column))?.toSorted()).toEqual(held.toSorted())
-    const probes = probesOf(`http://${host}/`)
+    const cases = successesOf(`http://${host}/`).filter(({ method }) => isHeld(method.capability))
     const answers = await asking(
       server,
       session,
-      held.map((capability) => probes[capability]),
+      cases.flatMap(({ asks }) => asks),
     )
-    const outcomes = held.map((capability, index) => {
-      const error = errorOf(answers[index])
+    let at = 0
+    const outcomes = cases.map(({ method: { method, capability }, asks }) => {
+      const errors = answers.slice(at, (at += asks.length)).flatMap((answer) => errorOf(answer) ?? [])
       const why = refused[capability]
-      return [capability, why !== undefined && error?.includes(why) === true ? why : (error ?? 'usable')]
+      if (why !== undefined && errors.some((error) => error.includes(why))) return [method, why]
+      return [method, asks.length === 0 ? 'never asked' : (errors[0] ?? 'usable')]
     })
-    expect(outcomes).toEqual(held.map((capability) => [capability, refused[capability] ?? 'usable']))
+    expect(outcomes).toEqual(cases.map(({ method: { method, capability } }) => [method, refused[capability] ?? 'usable']))
     expect(existsSync(join(scene.place.repo, 'written.txt'))).toBe(held.includes('workspace-write'))
     for (const capability of held) cell(capability, name)
   })

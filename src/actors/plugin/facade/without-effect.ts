@@ -20,11 +20,10 @@ export function withoutEffect(
     if (editor !== null && agent !== null) add('editor', 'the part for editors is not run here')
   }
   if (contributions !== undefined) {
-    const { messageParts = [], mcp = [], providers = [] } = contributions
+    const { messageParts = [], mcp = [] } = contributions
     const unchecked = messageParts.filter(({ schema }) => schema !== null && schema !== undefined && schemaProblem(schema) !== undefined)
     if (unchecked.length > 0) add(`the schema of messageParts (${idsOf(unchecked)})`, 'it is no JSON Schema, and nothing is checked by it')
     if (mcp.length > 0) add(`mcp (${idsOf(mcp)})`, 'it is listed, and starts no server')
-    if (providers.some((provider) => 'media' in provider)) add('provider media', 'nothing here calls it')
     const unseen = scope === 'session' ? OF_WORKSPACES.filter((kind) => (contributions[kind] ?? []).length > 0) : []
     if (unseen.length > 0) add(`${unseen.join(', ')} of a package of the scope "session"`, 'use the scope "workspace"')
   }

@@ -4,7 +4,8 @@ import * as z from 'zod'
 import { LIMITS } from '../../../protocol/limits.js'
 import { SvcError } from '../../../protocol/errors.js'
 import type { ProviderDeclaration } from '../../../protocol/plugin/plugin-frame.js'
-import type { GenerationRequest, MediaRequest } from '../../../protocol/plugin/plugin-requests.js'
+import type { GenerationRequest } from '../../../protocol/plugin/plugin-requests.js'
+import type { PluginMethod } from '../../../protocol/plugin/plugin-methods.js'
 import { RouteResponse } from '../../../protocol/plugin/plugin-services.js'
 import type { Clock } from '../../../ports/effects.js'
 import { type GenerateRequest, type ProviderAdapter, ProviderError } from '../../../ports/provider-adapter.js'
@@ -23,7 +24,6 @@ import { messageOf } from '../../../protocol/message-of.js'
 export interface ExternalProvider extends ProviderContribution {
   readonly priority: number
   metadata(model: UserModel, signal?: AbortSignal): Promise<unknown>
-  readonly media?: (request: Omit<MediaRequest, 'serviceId'>, signal?: AbortSignal) => Promise<Media>
 }
 
 interface UserModel {
@@ -53,7 +53,6 @@ const Media = z.looseObject({
     .refine((text) => Buffer.byteLength(text, 'base64') <= LIMITS.plugins.mediaBytes, `must be at most ${LIMITS.plugins.mediaBytes} bytes`),
   revisedPrompt: z.string().nullish(),
 })
-type Media = z.infer<typeof Media>
 const Table = z.record(z.string(), z.unknown())
 const { firstByte, idle, trailer } = LIMITS.provider
 
@@ -66,7 +65,7 @@ interface ProviderParts {
 export function externalProvider(declared: ProviderDeclaration, { pluginId, link, clock }: ProviderParts): ExternalProvider {
   const { descriptor, priority } = declared
   const { id } = descriptor
-  const call = (method: string, params: object, signal?: AbortSignal) => link.call(method, { serviceId: id, ...params }, { signal })
+  const call = (method: PluginMethod, params: object, signal?: AbortSignal) => link.call(method, { serviceId: id, ...params }, { signal })
   return {
     npm: [id],
     builtin: {

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { InitializeReply, ServiceDeclaration } from '../../../protocol/plugin/plugin-frame.js'
+import type { PluginMethod } from '../../../protocol/plugin/plugin-methods.js'
 import {
   AgentCatalog,
   PluginCommand,
@@ -39,7 +40,7 @@ export function externalServices(reply: InitializeReply, link: ContributionLink,
   return made
 }
 
-function service<Schema extends z.ZodType>(link: ContributionLink, method: string, answer: Schema) {
+function service<Schema extends z.ZodType>(link: ContributionLink, method: PluginMethod, answer: Schema) {
   return ({ id, priority }: ServiceDeclaration): Service<(request: unknown, signal?: AbortSignal) => Promise<z.output<Schema>>> => ({
     id,
     priority,

@@ -24,7 +24,7 @@ export interface Surroundings {
 /** Asked by svc itself, or by what it brings, whether a tool of the name is there or not. */
 const GROUPS = `* read edit write patch apply_patch bash grep glob list webfetch websearch task task_result stop_task background_task
   background_task_result skill lsp mcp mcp_resource execute todowrite todoread question plan_enter plan_exit memory docs session_search move_chat
-  artifact_read artifact_search external_directory doom_loop network git sandbox sandbox_exec complete_goal`.split(/\s+/)
+  artifact_read artifact_search media_make external_directory doom_loop network git sandbox sandbox_exec complete_goal`.split(/\s+/)
 
 /** `written`: the documents of the layers, as they say it. */
 export function checkValues(document: JsonRecord, there: Surroundings, written: readonly JsonRecord[]): ConfigDiagnostic[] {

@@ -72,7 +72,7 @@ export interface Sources {
   pluginsHeard(): Promise<void>
   readonly projects: Projects
   readonly outputs: ManagedOutputs
-  readonly artifacts: Pick<ArtifactFiles, 'list' | 'content' | 'incoming'>
+  readonly artifacts: Pick<ArtifactFiles, 'list' | 'create' | 'content' | 'incoming'>
   /** Server version, recorded on sessions. */
   readonly version: string
 }

@@ -1,5 +1,6 @@
 /** `svc auth login`: shows where to go, and waits until the provider has answered. */
 import { spawn } from 'node:child_process'
+import { realpathSync } from 'node:fs'
 import type { Client } from '../../../published/client/client-types.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { connect } from '../../connection.js'
@@ -16,14 +17,12 @@ export async function login({ provider: providerId, method = 'oauth', label, isP
   const { signal, forget } = watchInterrupts(() => undefined)
   try {
     const { client } = connection
-    const again = label === undefined ? await signInOf(client, providerId) : undefined
-    const body = { method, ...(label !== undefined && { label }), ...(again !== undefined && { connectionId: again }) }
-    const begun = await client.providers.oauth.authorize({ providerId, body, signal })
+    const { begun, scope } = await begin(client, { providerId, method, label }, signal)
     if (begun?.attemptId === undefined) throw noSignIn(providerId)
     const { url, instructions, attemptId } = begun
     writeError(`${instructions}\n\n  ${url}\n\n`)
     if (!isPrinted && begun.method === 'auto' && isAttended()) openBrowser(url)
-    await finish(client, { providerId, method, attemptId, isCode: begun.method === 'code' }, signal)
+    await finish(client, { providerId, scope, method, attemptId, isCode: begun.method === 'code' }, signal)
     writeOut(
       json
         ? `${jsonText({ providerId, connected: true }, 2)}\n`
@@ -40,24 +39,55 @@ export async function login({ provider: providerId, method = 'oauth', label, isP
   }
 }
 
+/** What the installation does not know may be what a plugin brings to this workspace: its sign-ins are of the workspace. */
+async function begin(client: Client, { providerId, method, label }: Wanted, signal: AbortSignal) {
+  const attempt = async (scope: Scope) => {
+    const again = label === undefined ? await signInOf(client, providerId, scope) : undefined
+    const body = { method, ...(label !== undefined && { label }), ...(again !== undefined && { connectionId: again }) }
+    return { begun: await client.providers.oauth.authorize({ providerId, ...scope, body, signal }), scope }
+  }
+  try {
+    return await attempt({})
+  } catch (error) {
+    if (!isUnknown(error)) throw error
+    return await attempt({ workspaceId: realpathSync(process.cwd()) }).catch((reason: unknown) => {
+      throw isUnknown(reason) ? error : reason
+    })
+  }
+}
+
+interface Wanted {
+  readonly providerId: string
+  readonly method: string
+  readonly label: string | undefined
+}
+
+/** Whose sign-in it is: nothing = everybody's. */
+interface Scope {
+  readonly workspaceId?: string
+}
+
+const isUnknown = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'resource.not_found'
+
 /** Who signs in again means the sign-in that calls are made with. */
-async function signInOf(client: Client, providerId: string): Promise<string | undefined> {
-  const all = await client.providers.connections.list({ providerId })
+async function signInOf(client: Client, providerId: string, scope: Scope): Promise<string | undefined> {
+  const all = await client.providers.connections.list({ providerId, ...scope })
   return all.find(({ isDefault, authType }) => isDefault && authType === 'oauth')?.connectionId
 }
 
 interface Attempt {
   readonly providerId: string
+  readonly scope: Scope
   readonly method: string
   readonly attemptId: string
   readonly isCode: boolean
 }
 
 /** Waits for the end, and meanwhile takes what is pasted: an answer that is refused may be given again. */
-async function finish(client: Client, { providerId, method, attemptId, isCode }: Attempt, signal: AbortSignal): Promise<void> {
+async function finish(client: Client, { providerId, scope, method, attemptId, isCode }: Attempt, signal: AbortSignal): Promise<void> {
   const ended = new AbortController()
   const give = (code?: string) =>
-    client.providers.oauth.callback({ providerId, body: { method, attemptId, ...(code !== undefined && { code }) }, signal })
+    client.providers.oauth.callback({ providerId, ...scope, body: { method, attemptId, ...(code !== undefined && { code }) }, signal })
   if (isCode) return giveCode(give, signal)
   const waiting = give().finally(() => ended.abort())
   if (isAttended()) void pasteWhile(give, AbortSignal.any([signal, ended.signal]))

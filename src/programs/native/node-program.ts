@@ -6,7 +6,8 @@
  * I1 What a package does, and whatever comes of it later, is its own work: that is known of every callback, and its output goes to its log.
  * I2 An error that nobody catches ends the package that it is of, and not the server: where the stack tells that it passed through the server
  *    as well, or that it is of no package, the process ends, as it would without packages, and says which package it was.
- * I3 A folder is loaded once; what it imports is a module of Node or a file of the folder.
+ * I3 Of an instance that has ended one failure is told: nobody can end its timers.
+ * I4 A folder is loaded once; what it imports is a module of Node or a file of the folder.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { writeSync } from 'node:fs'
@@ -30,6 +31,7 @@ const FRAMES = 60
 const current = new AsyncLocalStorage<Instance>()
 /** The last instance of each folder that was ever loaded: its code stays in memory. */
 const loaded = new Map<string, Instance>()
+const toldLate = new WeakSet<Instance>()
 
 export const open: NativeCode['open'] = (options) => {
   if (loaded.size === 0) watchProcess()
@@ -55,8 +57,12 @@ function pick({ pluginId, folder, onStderr, onFault, onFatal }: NativeOptions): 
   return { pluginId, folder, onStderr, onFault, onFatal }
 }
 
-function tell({ onFault }: Instance, reason: string): void {
-  current.exit(() => onFault(reason))
+/** I3 */
+function tell(instance: Instance, reason: string): void {
+  const isOver = instance.pipe()?.isOver === true
+  if (isOver && toldLate.has(instance)) return
+  if (isOver) toldLate.add(instance)
+  current.exit(() => instance.onFault(reason))
 }
 
 function watchProcess(): void {

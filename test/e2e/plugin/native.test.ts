@@ -38,6 +38,11 @@ export const plugin = {
     tool('reject', async () => { setTimeout(async () => { throw new TypeError('nobody waits') }, 1); return 'armed' }),
     tool('print', async () => { console.log('said aloud'); return 'printed' }),
     tool('break', async () => { const { now } = Date; Date.now = () => { throw new Error('no time') }; return 'broken' }),
+    tool('flood', async ({ to }) => {
+      let times = 0
+      setInterval(() => { if (++times === 50) writeFileSync(to, ''); throw new Error('again') }, 1)
+      return 'armed'
+    }),
     tool('leave', async () => { setTimeout(() => process.exit(7), 1); return 'leaving' }),
     tool('after', async (input, { host }) => {
       setInterval(() => host.events.publish({ namespace: '${ID}', name: 'tick', payload: {} }).catch((error) => writeFileSync(input.to, error.message)), 5)
@@ -172,6 +177,15 @@ describe('native code', () => {
     stream.close()
     expect(info.diagnostics).toEqual([expect.objectContaining({ code: 'degraded', message: reason })])
     expect(server.stderr()).toContain('a native plugin has failed, and is retired')
+    expect(await server.get('/v2/health')).toMatchObject({ healthy: true })
+  })
+
+  test('that goes on failing after its end is told of once more, and no more', async () => {
+    const server = await serving()
+    const to = join(scene.place.root, 'fifty')
+    await call(server, 'flood', { to })
+    await expect.poll(() => existsSync(to)).toBe(true)
+    expect(server.stderr().split('a native plugin has failed').length - 1).toBe(2)
     expect(await server.get('/v2/health')).toMatchObject({ healthy: true })
   })
 

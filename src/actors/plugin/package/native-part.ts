@@ -33,8 +33,8 @@ interface NativeSubject {
 export async function insideOf(deps: NativeDeps, subject: NativeSubject): Promise<Pick<ProcessSpec, 'program' | 'args' | 'open'>> {
   const { effects, native, serverUrl } = deps
   const { packageId: pluginId, revision, digest, root: folder, entrypoint } = subject
-  if (needsSandbox(subject.entry, effects.env))
-    throw new SvcError('request.unprocessable', 'plugins run in a sandbox here, and native code runs in none; approve its runtime instead') // I2
+  const refusal = whyNotInside(subject.entry, effects.env)
+  if (refusal !== undefined) throw new SvcError('request.unprocessable', refusal) // I2
   const content = await hashPackage(effects, folder)
   if (content.revision !== revision || content.digest !== digest)
     throw new SvcError('plugin.invalid', 'the copy of the approved content is not that content any more', { folder }) // I1
@@ -59,8 +59,9 @@ export async function insideOf(deps: NativeDeps, subject: NativeSubject): Promis
   }
 }
 
-/** Where callers have tenants the server is shared (plugin-protocol §9.4). */
-function needsSandbox({ sandbox }: Pick<PackageEntry, 'sandbox'>, env: Effects['env']): boolean {
+/** A sentence where a sandbox is required; where callers have tenants the server is shared (plugin-protocol §9.4). */
+export function whyNotInside({ sandbox }: Pick<PackageEntry, 'sandbox'>, env: Effects['env']): string | undefined {
   const isShared = (env['SVC_AGENT_AUTH_CONFIG'] ?? '') !== ''
-  return sandboxPolicy(sandbox ?? (isShared || undefined), env) === 'required'
+  if (sandboxPolicy(sandbox ?? (isShared || undefined), env) !== 'required') return undefined
+  return 'plugins run in a sandbox here, and native code runs in none; approve its runtime instead'
 }

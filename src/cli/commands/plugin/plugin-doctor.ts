@@ -2,6 +2,7 @@
 import { access, constants } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FoundPackage } from '../../../actors/plugin/package/package-files.js'
+import { whyNotInside } from '../../../actors/plugin/package/native-part.js'
 import { createSandbox, packagePolicy } from '../../../actors/plugin/entry/sandbox.js'
 import { intersectCapabilities, NO_BROKER_ACTION, noBroker } from '../../../machines/plugin/capability.js'
 import { BROKERED } from '../../../protocol/plugin/broker-operations.js'
@@ -114,7 +115,13 @@ function capabilityFindings({ found, target }: ReadPackage): Finding[] {
   return [{ level: 'error', check: found.id, detail: advise(noBroker(unbrokered, scope), NO_BROKER_ACTION) }]
 }
 
-async function programFindings(place: PluginPlace, { found, target }: ReadPackage): Promise<Finding[]> {
+async function programFindings(place: PluginPlace, read: ReadPackage): Promise<Finding[]> {
+  const { found, target } = read
+  const approval = approvalOf(place, read)
+  if (approval.ok && approval.isNative) {
+    const refusal = whyNotInside(place.entries.package(found.id), place.effects.env)
+    return refusal === undefined ? [] : [{ level: 'error', check: found.id, detail: refusal }]
+  }
   if (target.runtime === 'lua' || isToolsId(found.id)) return [] // svc runs them by programs of its own
   const check = found.id
   const [program = target.entrypoint, ...args] = target.command

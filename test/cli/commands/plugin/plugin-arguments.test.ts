@@ -60,9 +60,11 @@ describe('the command line of svc plugin', () => {
         capabilities: ['network', 'workspace-read'],
         source: 'user',
         scopeId: 'ses_1',
+        native: false,
         yes: true,
       },
     })
+    expect(read('trust', 'a.b', '--native')).toMatchObject({ options: { native: true, yes: false } })
   })
 
   test('reads the other actions', () => {

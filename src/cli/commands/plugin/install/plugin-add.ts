@@ -18,7 +18,7 @@ import { jsonText, writeError, writeOut } from '../../../terminal/output.js'
 import type { AddOptions, UpdateOptions } from '../plugin-arguments.js'
 import { openPluginPlace, type PluginPlace } from '../plugin-place.js'
 import { trustPlugin } from '../plugin-trust.js'
-import { columns, runtimeWords, scopeName, shortRevision, titleOf } from '../plugin-words.js'
+import { columns, insideWords, runtimeWords, scopeName, shortRevision, titleOf } from '../plugin-words.js'
 import { changeText, fileChanges, patchText, targetChanges } from './content-diff.js'
 import { type Fetched, absolute, fetchSource } from './fetch-source.js'
 import { openRoom, settle, stage, type Staged, type Room } from './installation-root.js'
@@ -211,6 +211,7 @@ function description({ found, manifest, target, content }: Staged, root: string,
     ['in', root],
     ['content', `${content.files.length === 1 ? '1 file' : `${content.files.length} files`}, ${content.bytes} bytes`],
     ['runs', runtimeWords(target, 'when it is approved')],
+    ...(target.native === undefined ? [] : [['or', `${insideWords(target)}, where that is approved (svc plugin trust --native)`]]),
     ['scope', scopeName(target.scope)],
     ['asks for', first],
     ...rest.map((line) => ['', line]),

@@ -75,8 +75,8 @@ const APPROVALS: Readonly<Record<string, (right: Approval, other: Approval, choi
   }),
   'in-lists': (right) => [[right]],
   'of-the-prototype': (right) => ({ __proto__x: right, constructor: right, prototype: right }),
-  'ten-thousand': (right, { revision }, { word }) =>
-    Array.from({ length: 10_000 }, () => ({ ...right, revision, packageId: `dev.${word()}.x` })),
+  'a-thousand': (right, { revision }, { word }) =>
+    Array.from({ length: 1000 }, () => ({ ...right, revision, packageId: `dev.${word()}.x` })),
 }
 /** The one that is what it should be. */
 const RIGHT = 'right'

@@ -1,4 +1,5 @@
 /** Plugins in the words of people. */
+import { cut } from '../../../kernel/cut.js'
 import type { AgentTarget, PluginScope } from '../../../protocol/plugin/plugin.js'
 
 /** What is started, as a person would write it; `rights` of a program are in `rightsWords`. */
@@ -29,8 +30,7 @@ const SHOWN = 80
 
 /** A package as its manifest calls it, with the id first. */
 export function titleOf(id: string, { name, version }: { readonly name: string; readonly version: string }): string {
-  const cut = (text: string) => (text.length <= SHOWN ? text : `${text.slice(0, SHOWN)}…`)
-  return `${id}  ${cut(name)} ${cut(version)}`.trimEnd()
+  return `${id}  ${cut(name, SHOWN)} ${cut(version, SHOWN)}`.trimEnd()
 }
 
 /** Rows in columns, the last one as it is. */

@@ -8,6 +8,7 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, w
 import { dirname, join } from 'node:path'
 import { discoverPackages, type FoundPackage } from '../../../../actors/plugin/package/package-files.js'
 import { hashPackage, type HashedPackage } from '../../../../actors/plugin/package/revision.js'
+import { cut } from '../../../../kernel/cut.js'
 import type { Effects } from '../../../../ports/effects.js'
 import { SvcError } from '../../../../protocol/errors.js'
 import { messageOf } from '../../../../protocol/message-of.js'
@@ -71,7 +72,7 @@ export async function stage(effects: Effects, { path }: Room, files: readonly Ar
   if (found.id.length > LONGEST_ID)
     throw new SvcError(
       'plugin.invalid',
-      `${found.id.slice(0, 40)}… is an id of ${found.id.length} characters: at most ${LONGEST_ID}, as a folder has its name`,
+      `${cut(found.id, 40)} is an id of ${found.id.length} characters: at most ${LONGEST_ID}, as a folder has its name`,
     )
   return { found, manifest, target: manifest.agent, content: await hashPackage(effects, found.root) }
 }

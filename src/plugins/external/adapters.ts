@@ -19,10 +19,11 @@ interface Known {
   readonly homes: readonly string[]
 }
 
-const ADAPTERS: Readonly<Record<ExternalProvider, Known>> = {
+export const ADAPTERS: Readonly<Record<ExternalProvider, Known>> = {
   opencode: {
     program: 'opencode',
     args: ['acp'],
+    npm: 'opencode-ai',
     homes: ['.config/opencode', '.local/share/opencode', '.local/state/opencode', '.cache/opencode'],
   },
   claude: { program: 'claude-agent-acp', args: [], npm: '@agentclientprotocol/claude-agent-acp', homes: ['.claude', '.claude.json'] },

@@ -8,6 +8,7 @@ import type { Client } from '../../../published/client/client-types.js'
 import { type Connection, connect } from '../../connection.js'
 import { failureText } from '../../failure.js'
 import { type Finding, finding } from '../../findings.js'
+import { inspectAgents } from './agent-checks.js'
 import { inspectFormatters } from './formatter-checks.js'
 import { inspectLanguageServers } from './lsp-checks.js'
 import { inspectMcpServers } from './mcp-checks.js'
@@ -32,6 +33,7 @@ export async function inspectServer(options: DoctorOptions): Promise<Finding[]> 
         ...(await inspectMcpServers(client, query)),
         ...(await inspectLanguageServers(client, query)),
         ...(await inspectFormatters(client, query, createNodeEffects())),
+        ...(await inspectAgents(query, createNodeEffects(), process.env)),
         ...(options.online ? await (await import('./online-checks.js')).inspectOnline(client, query) : []),
       ]
     } finally {

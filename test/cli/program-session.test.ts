@@ -46,7 +46,10 @@ describe('svc session', () => {
     expect(await json<Listed[]>(['session', 'list'], own)).toMatchObject([{ id }])
     expect((await own.run(['session', 'show', id])).stdout).toContain(`go on      svc run --session ${id} "…"\n`)
     expect((await own.run(['session', 'delete', id, '--yes'])).code).toBe(0)
-    expect(await own.run(['session', 'show', id])).toMatchObject({ code: 1, stderr: `svc: There is no session ${id}; there is none yet.\n` })
+    expect(await own.run(['session', 'show', id])).toMatchObject({
+      code: 1,
+      stderr: `svc: There is no session ${id}; there is none yet.\n`,
+    })
   })
 
   test('goes on with what svc run began, shows it, forks and deletes it', async () => {

@@ -1,18 +1,7 @@
 // Holds sessions-events §4.16.
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import {
-  createGate,
-  cut,
-  finish,
-  hold,
-  reply,
-  type Script,
-  startModelServer,
-  stay,
-  text,
-  toolCall,
-} from '../../fixtures/model-server.js'
+import { createGate, cut, finish, hold, reply, type Script, startModelServer, stay, text, toolCall } from '../../fixtures/model-server.js'
 import type { InspectorTree } from '../../../src/protocol/system/inspector.js'
 import { type House, openHouse, type Room } from '../server/house.js'
 import { makePlace, withModel } from '../server/place.js'

@@ -1,14 +1,6 @@
 import { connect } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import {
-  createGate,
-  finish,
-  type Gate,
-  hold,
-  reply,
-  text,
-  toolCall,
-} from '../../fixtures/model-server.js'
+import { createGate, finish, type Gate, hold, reply, text, toolCall } from '../../fixtures/model-server.js'
 import { type House, openHouse, type Room } from '../server/house.js'
 import { makePlace } from '../server/place.js'
 import { openScene, type Server } from '../server/server.js'

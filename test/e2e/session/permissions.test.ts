@@ -143,7 +143,9 @@ test('answers are remembered for a repository and its worktrees, not for another
 
 describe('a rule that says ask', () => {
   test('lets a call wait, and "once" lets this call happen but not the next one', async () => {
-    const { place, server, stream, sessionId } = await begin([calls(write('c1', 'a.txt')), calls(write('c2', 'a.txt')), done], { edit: 'ask' })
+    const { place, server, stream, sessionId } = await begin([calls(write('c1', 'a.txt')), calls(write('c2', 'a.txt')), done], {
+      edit: 'ask',
+    })
     const [first] = await asked(stream, 1)
     expect(first).toMatchObject({
       sessionId,

@@ -19,6 +19,7 @@ import {
 } from './server/documents.js'
 import { installPackage } from './server/installed.js'
 import snapshot from '../../src/actors/provider/catalog/snapshot.json' with { type: 'json' }
+import { helpText } from '../../src/cli/help/help.js'
 import { PAGES } from '../../src/cli/help/pages.js'
 import { isInstalled, lacking, type Program, PROGRAMS } from '../fakes/machine.js'
 import { makePlace } from './server/place.js'
@@ -250,11 +251,13 @@ describe('the pages of providers', () => {
 
 describe('the documents', () => {
   test('name commands and options that there are', async () => {
-    const terminal = openTerminal(scene.place)
-    const topics = ['', ...PAGES.flatMap((page) => ('alias' in page && page.alias !== undefined ? [page.name, page.alias] : [page.name]))]
     const groups = new Set<string>(PAGES.flatMap((page) => ('pages' in page ? [page.name] : [])))
-    const { printed } = await terminal.run(topics.map((topic) => `svc help ${topic}; echo ===`).join('\n'))
-    const help = new Map(printed.split('===\n').map((text, index) => [topics[index] ?? 'none', text]))
+    const help = new Map([['', helpText(undefined)]])
+    for (const page of PAGES)
+      for (const name of 'alias' in page && page.alias !== undefined ? [page.name, page.alias] : [page.name])
+        help.set(name, helpText(page.name))
+    // What the pages say is what the program prints.
+    expect((await openTerminal(scene.place).run('svc help; svc help session')).printed).toBe(`${help.get('')}${help.get('session')}`)
     const unknown = DOCUMENTS.flatMap((document) =>
       inlineCalls(document).flatMap((call) => {
         if (call.startsWith('svc agent listening')) return []

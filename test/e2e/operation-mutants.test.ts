@@ -40,7 +40,10 @@ function choose(mutant: Mutant | null): void {
   writeFileSync(`${file}.struck`, '')
 }
 
-test.each(Object.keys(VALID_CALLS))('%s passes while its handler is sound', async (id) => {
+/** That each call passes where nothing is broken is what the contract test says, with the same calls; a few say that this build is no other. */
+const CONTROLS = Object.keys(VALID_CALLS).filter((_, index) => index % 10 === 0)
+
+test.each(CONTROLS)('%s passes while its handler is sound', async (id) => {
   choose(null)
   await callValidly(world, contract, id)
 })

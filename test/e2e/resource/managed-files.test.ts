@@ -4,16 +4,26 @@ import { execFileSync } from 'node:child_process'
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { ManagedResource } from '../../../src/protocol/resource/managed.js'
+import { type House, openHouse, type Room } from '../server/house.js'
 import { makePlace } from '../server/place.js'
-import { openScene, type Scene, type Server } from '../server/server.js'
+import { openScene, type Server } from '../server/server.js'
 
 const OPERATOR = { SVC_AGENT_TOKEN: 'operator-token-of-this-test' }
 const MANAGED = '/v2/management'
 
-let scene: Scene
-afterEach(() => scene.close())
+let house: House
+beforeAll(async () => {
+  house = await openHouse({}, OPERATOR)
+})
+afterAll(() => house.close())
+
+async function enter(): Promise<Room> {
+  const room = await house.room([])
+  onTestFinished(() => room.close())
+  return room
+}
 
 const PATHS = {
   agents: (id: string) => `.svc/agents/${id}.md`,
@@ -31,8 +41,8 @@ async function seen(server: Server, id: string): Promise<(string | null | undefi
 }
 
 test('written by the API, by an editor in every manner and by a checkout, they appear when the event comes', async () => {
-  scene = openScene(makePlace())
-  const { repo, env } = scene.place
+  const { place, server } = await enter()
+  const { repo, env } = place
   const git = (...args: string[]) =>
     execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@localhost', ...args], { cwd: repo, env, stdio: 'ignore' })
   const inEach = (id: string, write: (path: string) => void) => {
@@ -46,7 +56,6 @@ test('written by the API, by an editor in every manner and by a checkout, they a
   git('add', '.')
   git('commit', '-m', 'with')
   git('switch', 'main')
-  const server = await scene.start(OPERATOR)
   const stream = await server.stream({ tail: true })
   expect(await seen(server, 'one')).toEqual([undefined, undefined, undefined])
 
@@ -90,7 +99,8 @@ test('written by the API, by an editor in every manner and by a checkout, they a
 })
 
 test('a kill during writes leaves the old or the new file, and a whole skill', async () => {
-  scene = openScene(makePlace())
+  const scene = openScene(makePlace())
+  onTestFinished(() => scene.close())
   const { repo } = scene.place
   const said = (round: number, index: number) => `${'All of it, from the first to the last word. '.repeat(2000)}${round}.${index}`
   let server = await scene.start(OPERATOR)
@@ -121,8 +131,7 @@ test('a kill during writes leaves the old or the new file, and a whole skill', a
 })
 
 test('a bundle of 500 files, one that is packed, one that leads out and one of a newer kind are refused, and nothing is written', async () => {
-  scene = openScene(makePlace())
-  const server = await scene.start(OPERATOR)
+  const { place, server } = await enter()
   const install = (body: unknown, headers = {}) => server.call('POST', `${MANAGED}/skills/install`, body, headers)
   const bundle = (files: Record<string, string>, more: object = {}) => ({ id: 'big', content: 'Big.', files, ...more })
   const packed = gzipSync(JSON.stringify(bundle({ 'a.txt': '0'.repeat(50_000_000) })))
@@ -133,13 +142,12 @@ test('a bundle of 500 files, one that is packed, one that leads out and one of a
     await install(bundle({}, { manifestVersion: 2 })),
   ]
   expect(answers.map(({ status }) => status)).toEqual([400, 415, 400, 400])
-  expect(readdirSync(scene.place.repo).toSorted()).toEqual(['.git', 'README.md'])
+  expect(readdirSync(place.repo).toSorted()).toEqual(['.git', 'README.md'])
   expect((await install(bundle({ 'a/b.txt': 'x' }))).status).toBe(201)
 })
 
 test('a revision that is expected in the query is one that is expected, of every kind', async () => {
-  scene = openScene(makePlace())
-  const server = await scene.start(OPERATOR)
+  const { place, server } = await enter()
   const stale = '?expectedRevision=sha256:stale'
   const conflict = { status: 409, body: { code: 'management.revision_conflict' } }
   for (const kind of ['agents', 'commands', 'skills'] as const) {
@@ -147,10 +155,10 @@ test('a revision that is expected in the query is one that is expected, of every
     const { revision } = made.body as ManagedResource
     expect(await server.call('PUT', `${MANAGED}/${kind}/one${stale}`, { content: 'Second.' })).toMatchObject(conflict)
     expect(await server.call('DELETE', `${MANAGED}/${kind}/one${stale}`)).toMatchObject(conflict)
-    expect(readFileSync(join(scene.place.repo, PATHS[kind]('one')), 'utf8')).toContain('First.')
+    expect(readFileSync(join(place.repo, PATHS[kind]('one')), 'utf8')).toContain('First.')
     expect(await server.call('DELETE', `${MANAGED}/${kind}/one?expectedRevision=${revision}`)).toMatchObject({ status: 204 })
   }
-  await server.call('POST', `${MANAGED}/workspaces`, { id: 'one', root: scene.place.repo })
+  await server.call('POST', `${MANAGED}/workspaces`, { id: 'one', root: place.repo })
   expect(await server.call('PUT', `${MANAGED}/workspaces/one${stale}`, { name: 'Other' })).toMatchObject(conflict)
   const workflow = { id: 'one', name: 'One', active: false, schedule: { frequency: 'daily' }, prompt: 'list' }
   expect(await server.call('POST', '/v2/plugins/dev.svc.workflows', workflow)).toMatchObject({ status: 201 })

@@ -12,7 +12,8 @@ const ROOMS = 60
 
 export interface Room {
   readonly place: Place
-  readonly model: ScriptedModel
+  /** Of the provider `test`. */
+  readonly model: ScriptedModel & { readonly name: string }
   /** Of the repository of this room. */
   readonly server: Server
   /** Ends what runs in its sessions and its streams, and removes its files. */
@@ -20,6 +21,8 @@ export interface Room {
 }
 
 export interface House {
+  /** Of the server: its home and its state. */
+  readonly place: Place
   /** `config`: of the workspace, which may only narrow that of the installation; without one each session is given the model of the room. */
   room(script: Script, config?: object, files?: Readonly<Record<string, string>>): Promise<Room>
   close(): Promise<void>
@@ -36,6 +39,7 @@ export async function openHouse(config: object = {}, env: Readonly<Record<string
   const server = await scene.start(env)
 
   return {
+    place: scene.place,
     async room(script, ofWorkspace, files = { 'README.md': 'hello\n' }) {
       const name = names.shift()
       if (name === undefined) throw new Error('the house has no more rooms')
@@ -47,7 +51,7 @@ export async function openHouse(config: object = {}, env: Readonly<Record<string
       const inside = server.in(place.repo)
       return {
         place,
-        model: models.add(name, script),
+        model: { ...models.add(name, script), name },
         server: {
           ...inside,
           async stream(query) {

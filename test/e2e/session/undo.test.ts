@@ -9,7 +9,7 @@ import type { SessionPage } from '../../../src/protocol/session/session.js'
 import type { SessionUndoTree } from '../../../src/protocol/session/undo.js'
 import { type House, openHouse, type Room } from '../server/house.js'
 import { makePlace, withModel } from '../server/place.js'
-import { openScene, type Scene, type Server } from '../server/server.js'
+import { type Answer, openScene, type Scene, type Server } from '../server/server.js'
 import { PATIENCE } from '../../fakes/patience.js'
 import { until } from '../../fakes/programs.js'
 
@@ -201,23 +201,38 @@ test('a turn that delegated in the foreground is undone and redone with all that
   expect(picture(place.repo)).toEqual(before)
 })
 
+/** An abort waits a moment only for the comparison of what a command changed, which a busy machine may not end by then: then it is tried again. */
+async function undoneInTime(attempt: () => Promise<Answer>, clean: () => void): Promise<Answer> {
+  let undone: Answer | undefined
+  await until('the comparison ends in time', async () => {
+    undone = await attempt()
+    const isLate = undone.status === 409 && /could not be compared|what it changed is not known/.test(undone.text)
+    if (isLate) clean()
+    return !isLate
+  })
+  if (undone === undefined) throw new Error('it was not tried')
+  return undone
+}
+
+async function untilThere(path: string): Promise<void> {
+  while (!existsSync(path)) await delay(10)
+}
+
 test('what a task did that was aborted is undone with its turn', async () => {
-  const { place, server, id } = await begin(FILES)
+  const { place, server } = await begin(FILES)
   const before = picture(place.repo)
-  const stream = await server.stream({ tail: true })
-  const [tool, input] = delegate([['write', { filePath: 'made.txt', content: 'made\n' }], bash('sleep 600')])
-  await server.prompt(id, { prompt: `${tool} ${JSON.stringify(input)}` })
-  await stream.waitFor(
-    (event) =>
-      event.type === 'message.part.updated' &&
-      event.data.part.type === 'tool' &&
-      event.data.part.tool === 'bash' &&
-      event.data.part.state.status === 'running',
-  )
-  await server.call('POST', `/v2/sessions/${id}/abort`)
-  await server.call('POST', `/v2/sessions/${id}/wait`)
-  expect(picture(place.repo)).not.toEqual(before)
-  const undone = await server.call('POST', `/v2/sessions/${id}/undo`)
+  const made = ['made.txt', 'begun.txt'].map((name) => join(place.repo, name))
+  const [tool, input] = delegate([['write', { filePath: 'made.txt', content: 'made\n' }], bash('touch begun.txt; sleep 600')])
+  const attempt = async () => {
+    const { id } = await server.createSession()
+    await server.prompt(id, { prompt: `${tool} ${JSON.stringify(input)}` })
+    await Promise.all(made.map(untilThere))
+    await server.call('POST', `/v2/sessions/${id}/abort`)
+    await server.call('POST', `/v2/sessions/${id}/wait`)
+    expect(picture(place.repo)).not.toEqual(before)
+    return server.call('POST', `/v2/sessions/${id}/undo`)
+  }
+  const undone = await undoneInTime(attempt, () => made.forEach((path) => rmSync(path)))
   expect([undone.status, undone.text.slice(0, 300)]).toEqual([200, expect.any(String)])
   expect(picture(place.repo)).toEqual(before)
 })
@@ -226,31 +241,21 @@ test('what an aborted command has changed is undone; a command that a kill cut s
   const { scene, place, server, id } = await beginApart({ 'slow.sh': 'echo new > made.txt\nsleep 60\n', 'README.md': 'hello\n' })
   const made = join(place.repo, 'made.txt')
   const old = picture(place.repo)
-  const untilMade = async () => {
-    while (!existsSync(made)) await delay(10)
-  }
   const [tool, input] = bash('sh slow.sh')
   const undoAborted = async () => {
     const session = await server.createSession()
     await server.prompt(session.id, { prompt: `${tool} ${JSON.stringify(input)}` })
-    await untilMade()
+    await untilThere(made)
     expect((await server.call('POST', `/v2/sessions/${session.id}/abort`)).body).toBe(true)
     await server.call('POST', `/v2/sessions/${session.id}/wait`)
     return server.call('POST', `/v2/sessions/${session.id}/undo`)
   }
-  // An abort waits a moment only for the comparison, which a busy machine may not end by then.
-  let undone: Awaited<ReturnType<typeof undoAborted>> | undefined
-  await until('the comparison ends in time', async () => {
-    undone = await undoAborted()
-    const isLate = undone.status === 409 && /could not be compared|what it changed is not known/.test(undone.text)
-    if (isLate) rmSync(made)
-    return !isLate
-  })
-  expect([undone?.status, undone?.text.slice(0, 300)]).toEqual([200, expect.any(String)])
+  const undone = await undoneInTime(undoAborted, () => rmSync(made))
+  expect([undone.status, undone.text.slice(0, 300)]).toEqual([200, expect.any(String)])
   expect(picture(place.repo)).toEqual(old)
 
   await server.prompt(id, { prompt: `${tool} ${JSON.stringify(input)}` })
-  await untilMade()
+  await untilThere(made)
   await server.kill()
   const again = await scene.start()
   const refused = await again.call('POST', `/v2/sessions/${id}/undo`)

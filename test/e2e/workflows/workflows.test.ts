@@ -2,38 +2,45 @@
 import { appendFileSync, mkdirSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import type { Session } from '../../../src/protocol/session/session.js'
 import type { InspectorTrace } from '../../../src/protocol/system/inspector.js'
 import type { WorkflowRun } from '../../../src/protocol/workflow/workflow.js'
-import { createGate, finish, type Gate, hold, type ModelServer, reply, startModelServer, text } from '../../fixtures/model-server.js'
-import { makePlace, withModel } from '../server/place.js'
-import { openScene, type Scene, type Server } from '../server/server.js'
+import { createGate, finish, type Gate, hold, reply, startModelServer, text } from '../../fixtures/model-server.js'
+import { type House, openHouse } from '../server/house.js'
+import { makePlace, type Place, withModel } from '../server/place.js'
+import { openScene, type Server } from '../server/server.js'
 import type { Stream } from '../server/stream.js'
 import { momentText, saveBeforeDue } from '../server/moments.js'
 
-let scene: Scene
-let model: ModelServer
+const CONFIG = { agent: { careful: { mode: 'primary', prompt: 'Be careful.' } }, permission: { '*': 'allow' } }
+const FILES = { 'README.md': 'hello\n', 'packages/web/index.js': '' }
+
+let house: House
+let place: Place
 /** The model answers once it is open. */
 let answering: Gate
 let server: Server
 let stream: Stream
 
-beforeEach(async () => {
+const answer = () => reply(hold(answering), text('Done.'), finish('stop'))
+
+beforeAll(async () => {
+  house = await openHouse(CONFIG)
+})
+beforeEach(() => {
   answering = createGate()
   answering.open()
-  model = await startModelServer(() => reply(hold(answering), text('Done.'), finish('stop')))
-  scene = openScene(makePlace({ 'README.md': 'hello\n', 'packages/web/index.js': '' }))
-  scene.place.configure(
-    withModel(model.url, { agent: { careful: { mode: 'primary', prompt: 'Be careful.' } }, permission: { '*': 'allow' } }),
-  )
-  server = await scene.start()
+})
+afterAll(() => house.close())
+
+async function enter() {
+  const room = await house.room(answer, undefined, FILES)
+  onTestFinished(() => room.close())
+  ;({ place, server } = room)
   stream = await server.stream({ tail: true })
-})
-afterEach(async () => {
-  await scene.close()
-  await model.close()
-})
+  return room
+}
 
 function file(fields: Readonly<Record<string, string>>, prompt: string): string {
   const lines = Object.entries({ id: 'nightly', name: 'Nightly report', active: 'true', ...fields })
@@ -41,14 +48,14 @@ function file(fields: Readonly<Record<string, string>>, prompt: string): string 
 }
 
 function path(name = 'nightly.md'): string {
-  const at = join(scene.place.repo, '.svc/workflows', name)
+  const at = join(place.repo, '.svc/workflows', name)
   mkdirSync(dirname(at), { recursive: true })
   return at
 }
 
 async function activation(active: boolean, from = 0) {
   const event = await stream.waitFor(
-    (each) => each.type === 'workflow.updated' && (each.data.workflow?.active ?? each.data.active) === active,
+    (each) => each.type === 'workflow.updated' && each.data.workflow?.workspaceRoot === place.repo && each.data.workflow.active === active,
     from,
   )
   if (event.type !== 'workflow.updated') throw new Error('another event')
@@ -68,7 +75,6 @@ describe('a file that is saved', () => {
   const FULL = {
     directory: 'packages/web',
     agent: 'careful',
-    model: '{ providerId: test, modelId: scripted }',
     permissions: '{ bash: { default: deny, allow: ["git *"] }, edit: deny }',
   }
 
@@ -101,17 +107,23 @@ describe('a file that is saved', () => {
       },
     ],
   ])('%s runs as it was saved last', async (_, save) => {
+    const { model } = await enter()
     const never = { schedule: '{ date: 2000-01-01 }', active: 'false' }
     writeFileSync(path(), file(never, 'The first version.'))
     await use()
-    const due = (at: number) => ({ ...FULL, name: 'As saved last', schedule: `{ at: "${momentText(at)}" }` })
+    const due = (at: number) => ({
+      ...FULL,
+      model: `{ providerId: test, modelId: ${model.name} }`,
+      name: 'As saved last',
+      schedule: `{ at: "${momentText(at)}" }`,
+    })
     for (const draft of ['A draft.', 'Another draft.']) {
       const from = stream.events.length
       await save(path(), file(due(Date.UTC(2100, 0)), draft))
       await activation(true, from)
     }
     const { at, event } = await saveBeforeDue(stream, (at) => save(path(), file(due(at), 'Report as saved last.')))
-    expect(event.data).toMatchObject({ workflow: { workflowId: 'nightly', active: true, workspaceRoot: scene.place.repo } })
+    expect(event.data).toMatchObject({ workflow: { workflowId: 'nightly', active: true, workspaceRoot: place.repo } })
 
     const run = await ended('completed')
     expect(run).toMatchObject({ workflowId: 'nightly', scheduledAt: at, trigger: 'scheduled', attempt: 1, rootRunId: run.id })
@@ -119,9 +131,9 @@ describe('a file that is saved', () => {
     const session = await server.get<Session>(`/v2/sessions/${run.sessionId}`)
     expect(session).toMatchObject({
       title: 'As saved last',
-      directory: join(scene.place.repo, 'packages/web'),
+      directory: join(place.repo, 'packages/web'),
       agent: 'careful',
-      model: { providerId: 'test', id: 'scripted' },
+      model: { providerId: 'test', id: model.name },
       permission: [
         { permission: 'bash', pattern: '*', action: 'deny' },
         { permission: 'bash', pattern: 'git *', action: 'allow' },
@@ -132,7 +144,7 @@ describe('a file that is saved', () => {
       workflowActivationID: run.activationId,
       workflowScheduledAt: at,
       workflowTrigger: 'scheduled',
-      workflowDirectory: join(scene.place.repo, 'packages/web'),
+      workflowDirectory: join(place.repo, 'packages/web'),
     })
     const messages = await server.messages(session.id)
     expect(messages[0]?.info.id).toMatch(/^msg_workflow_[0-9a-f]{24}$/)
@@ -142,6 +154,7 @@ describe('a file that is saved', () => {
 })
 
 test('a workflow whose directory is missing is inactive and refused with the reason, until the directory is there', async () => {
+  await enter()
   writeFileSync(path(), file({ schedule: '{ frequency: hourly }', directory: 'later' }, 'Work there.'))
   await use()
   const refused = await server.call('POST', '/v2/plugins/dev.svc.workflows/nightly/run')
@@ -152,7 +165,7 @@ test('a workflow whose directory is missing is inactive and refused with the rea
     definition: { active: true },
     diagnostics: [{ code: 'directory-missing' }],
   })
-  mkdirSync(join(scene.place.repo, 'later'))
+  mkdirSync(join(place.repo, 'later'))
   await activation(true)
   const answer = await server.call('POST', '/v2/plugins/dev.svc.workflows/nightly/run')
   expect(answer.status).toBe(200)
@@ -161,6 +174,15 @@ test('a workflow whose directory is missing is inactive and refused with the rea
 
 test('the inspector shows the engine and the run under way; after a kill the run is over, and its next attempt waits', async () => {
   answering = createGate()
+  const model = await startModelServer(answer)
+  const scene = openScene(makePlace(FILES))
+  onTestFinished(async () => {
+    await scene.close()
+    await model.close()
+  })
+  ;({ place } = scene)
+  place.configure(withModel(model.url, CONFIG))
+  server = await scene.start()
   const retry = '{ maxAttempts: 2, backoff: fixed, initialDelayMs: 3600000, maxDelayMs: 0 }'
   writeFileSync(path(), file({ schedule: '{ frequency: hourly }', retry }, 'Report.'))
   await use()

@@ -13,6 +13,7 @@ import { externalRoute, externalSocketRoute } from './external-routes.js'
 import { externalServices } from './external-services.js'
 import { externalTool } from './external-tools.js'
 import { partReader } from './message-parts.js'
+import { unusedOf } from '../link/initialize.js'
 import type { Link } from '../link/link.js'
 import type { Contributions } from '../../../ports/plugin.js'
 
@@ -40,6 +41,7 @@ export function toContributions(reply: InitializeReply, parts: ExternalParts): C
     websocketRoutes: reply.websocketRoutes.map((route) => externalSocketRoute(route, link, clock)),
     messageParts: reply.messageParts,
     mcp: reply.mcp,
+    unused: unusedOf(reply),
   }
 }
 

@@ -167,4 +167,6 @@ export interface ExtraContributions {
   readonly websocketRoutes?: readonly SocketRouteContribution[]
   readonly messageParts?: readonly PartDeclaration[]
   readonly mcp?: readonly McpDeclaration[]
+  /** What it declares that nothing takes, by name. */
+  readonly unused?: readonly string[]
 }

@@ -28,9 +28,9 @@ test('the sign-in is of the workspace that has the plugin, and calls there are m
   const { code, stdout, stderr } = await login.ended
   expect([code, stdout, stderr]).toEqual([0, expect.stringContaining('signed in at homemade'), expect.any(String)])
   const { connections } = JSON.parse(readFileSync(file(), 'utf8')) as {
-    connections: { homemade: Record<string, { workspaceId?: string }> }
+    connections: { homemade: Record<string, { scope: { workspaceId?: string } }> }
   }
-  expect(Object.values(connections.homemade).map(({ workspaceId }) => workspaceId)).toEqual([home.workspace])
+  expect(Object.values(connections.homemade).map(({ scope }) => scope.workspaceId)).toEqual([home.workspace])
   const run = await home.run(['run', '--quiet', '--model', 'homemade/one', 'hello'], { env: env() })
   expect([run.code, run.stdout]).toEqual([0, expect.stringContaining('You are known.')])
 })

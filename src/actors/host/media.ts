@@ -52,7 +52,7 @@ function chosen(makers: readonly Maker[], { kind, providerId }: MediaWish): Make
   const maker =
     providerId === undefined ? (makers.length === 1 ? makers[0] : undefined) : makers.find(({ builtin }) => builtin.id === providerId)
   if (maker !== undefined) return maker
-  if (ids.length === 0) throw new ToolError(`No provider here makes a ${kind}.`)
+  if (ids.length === 0) throw new ToolError(`No provider here makes ${kind === 'image' ? 'an image' : 'a video'}.`)
   throw new ToolError(
     `${providerId === undefined ? 'Say which provider' : `No provider "${providerId}" makes files`}: there are ${ids.join(', ')}.`,
   )

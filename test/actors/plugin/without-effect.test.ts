@@ -1,6 +1,7 @@
 // Holds plugin-protocol §1.1.
 import { expect, test } from 'vitest'
 import { withoutEffect } from '../../../src/actors/plugin/facade/without-effect.js'
+import { parseInitializeReply, unusedOf } from '../../../src/actors/plugin/link/initialize.js'
 import type { Contributions } from '../../../src/ports/plugin.js'
 import { PackageManifest } from '../../../src/protocol/plugin/plugin.js'
 
@@ -25,6 +26,18 @@ test.each([
     { messageParts: [{ id: 'x.part', schema: { type: 'nonsense' } }] },
     'the schema of messageParts (x.part): it is no JSON Schema, and nothing is checked by it',
   ],
+  [
+    'contributions of a manifest',
+    manifest({ lsp: { gopls: {} }, agent: { ...agent, mcp: { files: {} }, vcs: [], pty: null } }),
+    {},
+    'lsp, agent.mcp of the manifest: a plugin says what it contributes when it starts',
+  ],
+  [
+    'contributions of a kind that is not taken',
+    manifest(),
+    { unused: ['lsp', 'services.pty'] },
+    'lsp, services.pty: nothing here takes it from a plugin, or not where it stands',
+  ],
   ['MCP metadata', manifest(), { mcp: [{ id: 'm' }] }, 'mcp (m): it is listed, and starts no server'],
 ])('%s are told', (_, what, offered, message) => {
   expect(messages(what, 'workspace', offered as unknown as Contributions)).toEqual([`no-effect: has no effect: ${message}`])
@@ -36,4 +49,16 @@ test.each(['agents', 'commands', 'skills', 'config', 'providers'] as const)('%s 
     `no-effect: has no effect: ${kind} of a package of the scope "session": use the scope "workspace"`,
   ])
   expect(messages(manifest(), 'user', offered)).toEqual([])
+})
+
+test('kinds that stand where nothing takes them are told by where they stand, empty ones are not', () => {
+  const reply = parseInitializeReply({
+    protocol: 'svc-plugin/2',
+    agents: [{ id: 'a' }],
+    lsp: [{ id: 'l' }],
+    vcs: [],
+    mcp: [{ id: 'm' }],
+    services: { agents: [{ id: 'a' }], pty: [{ id: 'p' }], tools: {} },
+  })
+  expect(unusedOf(reply)).toEqual(['agents', 'lsp', 'services.pty'])
 })

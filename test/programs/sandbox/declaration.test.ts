@@ -12,6 +12,15 @@ async function replyTo(main: string) {
 }
 
 describe('the table an entrypoint returns', () => {
+  it('hands on by its name what is of a kind that it has no place for', async () => {
+    const { result } = await replyTo(`return {
+      lsp = { { id = "l" } }, agents = { { id = "a", list = function() end } }, nonsense = 1,
+      services = { agents = {}, pty = function() end },
+    }`)
+    expect(result).toMatchObject({ lsp: true, agents: true, services: { agents: [], pty: true } })
+    expect(result).not.toHaveProperty('nonsense')
+  })
+
   it('becomes the initialize reply, with a default for everything that is left out', async () => {
     const { result } = await replyTo(`return {
       name = "Example", version = "1.2.3",

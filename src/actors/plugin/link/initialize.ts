@@ -2,6 +2,7 @@
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { InitializeReply } from '../../../protocol/plugin/plugin-frame.js'
+import { namedKinds } from '../../../protocol/plugin/contribution-kinds.js'
 
 const TOOL_ID = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
 const SERVICES = ['agents', 'commands', 'skills', 'systemContext', 'prompts', 'config', 'providers'] as const
@@ -29,6 +30,16 @@ export function parseInitializeReply(result: unknown): InitializeReply {
         `${JSON.stringify(id.slice(0, 80))} is no tool id: a letter, then up to 63 letters, digits, "_" or "-"`,
       )
   return reply
+}
+
+/** What of a reply names a kind of contribution that is not taken where it stands, or from plugins like this one. */
+export function unusedOf(reply: InitializeReply): readonly string[] {
+  const known: readonly string[] = [...LISTS, 'services']
+  const services: readonly string[] = SERVICES
+  return [
+    ...namedKinds(reply).filter((name) => !known.includes(name)),
+    ...namedKinds(reply.services).flatMap((name) => (services.includes(name) ? [] : [`services.${name}`])),
+  ]
 }
 
 /** `{}` and null in list positions are empty lists, and null is the same as absent: a language with one kind of table writes them so. */

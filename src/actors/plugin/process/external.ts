@@ -14,6 +14,7 @@ import { externalServices } from './external-services.js'
 import { externalTool } from './external-tools.js'
 import { partReader } from './message-parts.js'
 import type { ContributionLink } from './contribution-link.js'
+import { unusedOf } from '../link/initialize.js'
 import type { Contributions } from '../../../ports/plugin.js'
 
 export interface ExternalParts {
@@ -40,6 +41,7 @@ export function toContributions(reply: InitializeReply, parts: ExternalParts): C
     websocketRoutes: reply.websocketRoutes.map((route) => externalSocketRoute(route, link, clock)),
     messageParts: reply.messageParts,
     mcp: reply.mcp,
+    unused: unusedOf(reply),
   }
 }
 

@@ -15,6 +15,7 @@ import {
   type LuaState,
 } from 'fengari/src/lua.js'
 import { LIMITS } from '../../../protocol/limits.js'
+import { CONTRIBUTION_KINDS } from '../../../protocol/plugin/contribution-kinds.js'
 import { readJson, roomOf, takeRoom, type Room } from '../values/from-lua.js'
 import { isEmpty, isObject, schemaWithLists, withLists, type Json, type JsonObject, type Shape } from '../values/json.js'
 import { PROTOCOL } from '../frames.js'
@@ -43,6 +44,8 @@ const SERVICES = [
   { group: 'config', callback: 'load', method: 'config.load' },
 ] as const
 const PROVIDER_CALLBACKS = ['stream', 'metadata', 'auth', 'route', 'media'] as const
+/** A callback of the table itself, and no declaration. What else names a kind is handed on by its name, so that the host tells that it takes none. */
+const HEARD: ReadonlySet<string> = new Set(['events'])
 const DESCRIPTOR: Shape = { models: 'list' }
 const MCP: Shape = [{ authentication: 'list' }]
 
@@ -78,6 +81,7 @@ export function readDeclaration(L: LuaState, table: number, array: ArrayMark): D
     messageParts: json(reading, table, 'messageParts', 'list'),
     mcp: json(reading, table, 'mcp', MCP),
   }
+  for (const kind of CONTRIBUTION_KINDS) if (!HEARD.has(kind) && reply[kind] === undefined && has(L, table, kind)) reply[kind] = true
   return { reply, callbacks: reading.callbacks }
 }
 
@@ -210,6 +214,7 @@ function services(reading: Reading, table: number): JsonObject {
       })
     }
     found['providers'] = each(reading, 'providers', index, provider)
+    for (const kind of CONTRIBUTION_KINDS) if (found[kind] === undefined && has(reading.L, index, kind)) found[kind] = true
   })
   return found
 }

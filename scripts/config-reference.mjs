@@ -13,9 +13,9 @@ const { typeText } = typesOf(toOpenApi().components.schemas)
 const { configKeyRows } = await loadSource('src/actors/resource/config/config-reference.ts')
 
 const { BROKER_OPERATIONS: operations } = await loadSource('src/protocol/plugin/broker-operations.ts')
-const { REVERSE_METHODS } = await loadSource('src/protocol/plugin/reverse-methods.ts')
+const { HOST_METHODS } = await loadSource('src/protocol/plugin/host-methods.ts')
 
-const methodOf = (wanted) => [...REVERSE_METHODS].find(([, { capability, kind }]) => capability === wanted && kind === 'call')?.[0]
+const methodOf = (wanted) => HOST_METHODS.find(({ capability, kind }) => capability === wanted && kind === 'broker')?.method
 /** As whoever calls it writes it, without what the library says about itself. */
 const schemaOf = (schema, io) => z.toJSONSchema(schema, { io, unrepresentable: 'any' })
 

@@ -114,3 +114,5 @@ export const HOST_METHODS: readonly HostMethod[] = [
   broker('provider_call', 'provider-access', 'providers.call', 'Asks a model.'),
   broker('policy_call', 'policy-invoke', 'policy.call', 'Has the host say what the rules allow, or ask the person.'),
 ]
+
+export const HOST_METHOD_OF: ReadonlyMap<string, HostMethod> = new Map(HOST_METHODS.map((each) => [each.method, each]))

@@ -8,8 +8,8 @@ import * as z from 'zod'
 import { asDeclared } from '../../../protocol/text/leniency.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
+import { HOST_METHOD_OF, type HostMethod } from '../../../protocol/plugin/host-methods.js'
 import type { PluginOwner } from '../../../protocol/plugin/plugin-frame.js'
-import { REVERSE_METHODS, type ReverseMethod } from '../../../protocol/plugin/reverse-methods.js'
 import type { Effects } from '../../../ports/effects.js'
 import { publishedEventType } from './events/event-publisher.js'
 import { encodedBytes } from '../link/frame-text.js'
@@ -74,7 +74,7 @@ export function createBrokers({ effects, host, owner, lease, place, eventNamespa
   const denials = createRate(effects.clock)
   const files = workspace === undefined ? undefined : createWorkspaceAccess(workspace, effects.files, host.protectedFiles)
 
-  const check = (method: string, { capability, kind }: ReverseMethod): void => {
+  const check = (method: string, { capability, kind }: HostMethod): void => {
     const isInstalled = kind === 'service' ? files !== undefined || !capability.startsWith('workspace-') : lease.brokers.has(capability)
     const isGranted = lease.capabilities.has(capability) && !lease.revoked
     if (isInstalled && isGranted) return
@@ -131,7 +131,7 @@ export function createBrokers({ effects, host, owner, lease, place, eventNamespa
     }
   }
 
-  const broker = async ({ params, waits }: ReverseRequest, { capability, kind }: ReverseMethod, granted: () => void): Promise<unknown> => {
+  const broker = async ({ params, waits }: ReverseRequest, { capability, kind }: HostMethod, granted: () => void): Promise<unknown> => {
     if (kind === 'cancel') {
       const opaqueId = short('opaqueId', parse(PARAMS.cancel, params).opaqueId)
       granted()
@@ -154,14 +154,14 @@ export function createBrokers({ effects, host, owner, lease, place, eventNamespa
 
   return {
     async serve(request) {
-      const method = REVERSE_METHODS.get(request.method)
+      const method = HOST_METHOD_OF.get(request.method)
       if (method === undefined) throw new SvcError('request.unprocessable', `unknown method "${request.method.slice(0, 128)}"`)
       const granted = () => check(request.method, method)
       return method.kind === 'service' ? service(request.method, request.params, granted) : broker(request, method, granted)
     },
     audit(method, outcome) {
       const { pluginId, instanceId, packageRevision, registryGeneration, scope, workspaceId, scopeId } = owner
-      const capability = REVERSE_METHODS.get(method)?.capability ?? 'unknown'
+      const capability = HOST_METHOD_OF.get(method)?.capability ?? 'unknown'
       const ids = { pluginId, instanceId, packageRevision, registryGeneration, scope, workspaceId, scopeId }
       const isShown = outcome === 'denied' && denials.count() <= LIMITS.plugins.logLinesPerSecond
       effects.log[isShown ? 'info' : 'debug']('plugin request', { ...ids, capability, method: method.slice(0, 128), outcome })

@@ -144,9 +144,9 @@ export interface ExtraContributions {
   readonly sockets?: Readonly<Record<string, SocketOperation>>
   /**
    * Resolves once `Contributions.within` is as it should be for a step of a session; bounded, never rejects. `run` is the one whose rules hold
-   * for what would start. Native plugins only.
+   * for what would start, `sessionId` as `within` has it. Native plugins only.
    */
-  prepare?(directory: string, signal: AbortSignal, run?: InRun): Promise<void>
+  prepare?(directory: string, signal: AbortSignal, run?: InRun, sessionId?: string): Promise<void>
   /** Why the capability of the plugin cannot be had on this machine, if so; native plugins only. */
   unavailable?(): Promise<string | undefined>
   readonly hooks?: Readonly<Record<string, Hook>>

@@ -223,20 +223,21 @@ export interface FoundCommand extends UsableCommand {
   readonly isOwn: boolean
 }
 
+/** Of a directory, or of one session of it, which has what plugins bring for it, or for a session above it, besides. */
 export interface Resources {
-  agents(directory: string): Promise<Agent[]>
+  agents(directory: string, sessionId?: string): Promise<Agent[]>
   /** By key or display name; throws `resource.not_found`. */
-  agent(directory: string, name: string): Promise<AgentView>
+  agent(directory: string, name: string, sessionId?: string): Promise<AgentView>
   /** The default agent of a directory. */
-  defaultAgent(directory: string): Promise<AgentView>
+  defaultAgent(directory: string, sessionId?: string): Promise<AgentView>
   /** Those that can be run. */
-  commands(directory: string): Promise<UsableCommand[]>
+  commands(directory: string, sessionId?: string): Promise<UsableCommand[]>
   /** One that can be run; throws `request.invalid` with those there are, `request.unprocessable` with the reason. */
-  command(directory: string, name: string): Promise<FoundCommand>
+  command(directory: string, name: string, sessionId?: string): Promise<FoundCommand>
   /** Ids of the plugins that agents or commands come from, by name; what is built in or configured alone is not there. */
   contributors(directory: string, kind: 'agent' | 'command'): Promise<ReadonlyMap<string, string>>
   /** Those with a file whose text can be used. */
-  skills(directory: string): Promise<Skill[]>
+  skills(directory: string, sessionId?: string): Promise<Skill[]>
   /** Global and project instruction files in order (sessions-events §12.3). */
   instructions(directory: string): Promise<readonly InstructionFile[]>
 }
@@ -278,18 +279,19 @@ export interface ResolvedModel {
   readonly options: Readonly<Record<string, unknown>>
 }
 
+/** `sessionId`: with what plugins bring for that session, or for one above it, besides. */
 export interface Providers {
-  list(directory: string): Promise<ProviderListResult>
-  configured(directory: string): Promise<ConfigProvidersResult>
+  list(directory: string, sessionId?: string): Promise<ProviderListResult>
+  configured(directory: string, sessionId?: string): Promise<ConfigProvidersResult>
   /**
    * The model a directory uses when nobody names one: config `model`, else the first usable one, else `svc/offline`. Here and below
    * `workspaceId` is what a session says of itself: connections of that workspace come first.
    */
-  defaultModel(directory: string, workspaceId?: string): Promise<ModelRef>
+  defaultModel(directory: string, workspaceId?: string, sessionId?: string): Promise<ModelRef>
   /** The model for titles and summaries, config `smallModel`; undefined when it is not set or cannot be used. */
-  smallModel(directory: string, workspaceId?: string): Promise<ModelRef | undefined>
+  smallModel(directory: string, workspaceId?: string, sessionId?: string): Promise<ModelRef | undefined>
   /** What a caller names: throws as `resolve` does, for a variant that the model does not have as well. */
-  check(directory: string, ref: ModelRef, workspaceId?: string): Promise<void>
+  check(directory: string, ref: ModelRef, workspaceId?: string, sessionId?: string): Promise<void>
   /**
    * The address the installation has for a provider, to which credentials stored for it go; `resource.not_found` for an unknown one,
    * `request.unprocessable` for one that no adapter serves, or whose adapter cannot use such a credential.
@@ -299,7 +301,7 @@ export interface Providers {
    * Throws `request.invalid` with what is known instead when provider or model is unknown or unusable, `request.unprocessable` when the
    * connection it names is not there. A variant that the model does not have any more changes nothing.
    */
-  resolve(directory: string, ref: ModelRef, workspaceId?: string): Promise<ResolvedModel>
+  resolve(directory: string, ref: ModelRef, workspaceId?: string, sessionId?: string): Promise<ResolvedModel>
   /** Whether more than the built-in model can be used; asks nobody. */
   hasUsable(): Promise<boolean>
   /** Providers of the installation that a credential can be stored for: whether they take one, whether that is a key, and whether it may be a token. */
@@ -351,7 +353,7 @@ export interface System {
   identity(): Promise<Identity>
   capabilities(directory: string): Promise<Capability[]>
   directories(caller: Caller, path: string | undefined): Promise<DirectoryListing>
-  tools(directory: string): Promise<Tool[]>
+  tools(directory: string, sessionId?: string): Promise<Tool[]>
   audit(caller: Caller, limit: number): AuditEntry[]
   recordAudit(entry: { readonly caller: Caller; readonly method: string; readonly path: string; readonly status: number }): void
   defaults(directory: string): Promise<ConfigDefaults>

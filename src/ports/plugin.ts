@@ -172,10 +172,10 @@ export interface OffersWithin {
 export interface Contributions extends ExtraContributions {
   readonly tools?: readonly ToolContribution[]
   /**
-   * What it contributes besides in one directory, as of now; asked when a view is made, and again after `NativeHost.offersChanged`.
+   * What it contributes besides in one directory, or for a session that has plugins of its own there, as of now; asked when a view is made, and again after `NativeHost.offersChanged`.
    * The id of a tool that others have is theirs. Cheap; native plugins only.
    */
-  within?(directory: string): OffersWithin
+  within?(directory: string, sessionId?: string): OffersWithin
   readonly providers?: readonly ProviderContribution[]
 }
 
@@ -270,12 +270,12 @@ export interface NativeHost {
   readonly namedPrograms: NamedPrograms
   /** The effective configuration of a directory, e.g. `shell`. */
   config(directory: string): Promise<Readonly<Record<string, unknown>>>
-  /** The agents a directory offers, the default one first. */
-  agents(directory: string): Promise<readonly Agent[]>
+  /** The agents a directory offers, or one session of it, the default one first. */
+  agents(directory: string, sessionId?: string): Promise<readonly Agent[]>
   /** Whether an agent goes by a name there, whichever of its two. */
   hasAgent(directory: string, name: string): Promise<boolean>
-  /** The skills a directory offers; one without a `path` has no text. */
-  skills(directory: string): Promise<readonly Skill[]>
+  /** The skills a directory offers, or one session of it; one without a `path` has no text. */
+  skills(directory: string, sessionId?: string): Promise<readonly Skill[]>
   /** Why the plugin is switched off for a directory, though it runs for others; undefined = it is not. */
   switchedOff(directory: string): Promise<string | undefined>
   /** Aborts when the service begins to stop, before runs are ended. */

@@ -68,6 +68,8 @@ export interface RegistryView {
   tool(id: string): RegisteredTool | undefined
   /** In chain order; empty for names nobody contributes (no cost). */
   hooks(name: string): readonly RegisteredHook[]
+  /** Of the session that it is for and those above, the nearest with something of its own; whoever has none sees what the directory does. */
+  readonly sessionId?: string | undefined
   readonly providers: readonly ProviderContribution[]
   /** Each sorted: higher priority first, ties by id. */
   readonly agents: readonly Registered<AgentService>[]

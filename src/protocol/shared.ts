@@ -39,5 +39,7 @@ export const queryBool = z.preprocess((text) => BOOLEANS.get(text) ?? text, z.bo
 export const directoryQuery = { directory: pathText.min(1).max(4096).optional() }
 /** `S`: the storage scope selector. */
 export const scopeQuery = { scope: z.enum(['installation', 'workspace']).optional() }
+/** The session whose lists are asked for: what plugins bring for it, or for one above it, is in them. Its directory is that of the session. */
+export const sessionQuery = { sessionId: z.string().min(1).max(200).optional() }
 /** `H`: the `X-Svc-Directory` header. */
 export const directoryHeaders = z.looseObject({ 'x-svc-directory': pathText.min(1).max(4096).optional() })

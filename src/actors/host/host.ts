@@ -87,7 +87,7 @@ export function createNativeHost(
     configEntries: core.configs,
     offersChanged: services.offersChanged,
     serverUrl: services.serverUrl,
-    agents: (directory) => core.resources.agents(directory),
+    agents: (directory, sessionId) => core.resources.agents(directory, sessionId),
     hasAgent: (directory, name) =>
       core.resources.agent(directory, name).then(
         () => true,
@@ -96,7 +96,7 @@ export function createNativeHost(
           throw error
         },
       ),
-    skills: (directory) => core.resources.skills(directory),
+    skills: (directory, sessionId) => core.resources.skills(directory, sessionId),
     switchedOff: (directory) => core.plugins.switchedOff(directory, pluginId),
     stopping: services.stopping,
     async shellEnvironment({ cwd, sessionId, callId, signal }) {

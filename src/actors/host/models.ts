@@ -10,8 +10,8 @@ export function createModelDoor(core: Rows & Sources): ModelDoor {
     async ask(sessionId, { messages, maxOutputTokens, temperature }, signal) {
       const session = sessionOrThrow(core, sessionId)
       const { directory, workspaceId } = session
-      const ref = session.model ?? (await core.providers.defaultModel(directory, workspaceId))
-      const { adapter, model, options } = await core.providers.resolve(directory, ref, workspaceId)
+      const ref = session.model ?? (await core.providers.defaultModel(directory, workspaceId, sessionId))
+      const { adapter, model, options } = await core.providers.resolve(directory, ref, workspaceId, sessionId)
       const most = model.limit.output > 0 ? Math.min(model.limit.output, maxOutputTokens) : maxOutputTokens
       let text = ''
       let end: Pick<ModelAnswer, 'reason' | 'usage'> = { reason: 'other', usage: ZERO_USAGE }

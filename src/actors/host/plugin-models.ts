@@ -24,8 +24,8 @@ export function createPluginModelDoor(core: Core): PluginModelDoor {
     used,
     async list({ directory, sessionId }) {
       const workspaceId = workspaceOf(core, sessionId)
-      const { providers: usable } = await providers.configured(directory)
-      const small = await providers.smallModel(directory, workspaceId)
+      const { providers: usable } = await providers.configured(directory, sessionId)
+      const small = await providers.smallModel(directory, workspaceId, sessionId)
       return {
         models: usable.flatMap((provider) =>
           Object.values(provider.models).map(({ id, name, limit, cost }) => ({
@@ -44,8 +44,8 @@ export function createPluginModelDoor(core: Core): PluginModelDoor {
     async find(place, name) {
       const ref = await refOf(core, place, name)
       const workspaceId = workspaceOf(core, place.sessionId)
-      await providers.check(place.directory, ref, workspaceId)
-      const { adapter, model, options } = await providers.resolve(place.directory, ref, workspaceId)
+      await providers.check(place.directory, ref, workspaceId, place.sessionId)
+      const { adapter, model, options } = await providers.resolve(place.directory, ref, workspaceId, place.sessionId)
       return {
         name: nameOf(ref),
         costOf: (usage) => stepCost(model, usage),
@@ -113,7 +113,9 @@ function usageWith(known: unknown, { usage, cost }: Pick<Parameters<PluginModelD
 async function refOf(core: Core, place: BrokerPlace, name: string): Promise<ModelRef> {
   if (name === 'default') return usualModel(core, place)
   if (name === 'small')
-    return (await core.providers.smallModel(place.directory, workspaceOf(core, place.sessionId))) ?? usualModel(core, place)
+    return (
+      (await core.providers.smallModel(place.directory, workspaceOf(core, place.sessionId), place.sessionId)) ?? usualModel(core, place)
+    )
   const slash = name.indexOf('/')
   if (slash < 1 || slash === name.length - 1)
     throw new SvcError('request.unprocessable', `"${name.slice(0, 200)}" is no model: "provider/model", "default" or "small"`)
@@ -122,7 +124,7 @@ async function refOf(core: Core, place: BrokerPlace, name: string): Promise<Mode
 
 async function usualModel(core: Core, { directory, sessionId }: BrokerPlace): Promise<ModelRef> {
   const session = sessionId === undefined ? undefined : core.store.sessions.get(sessionId)
-  return session?.model ?? core.providers.defaultModel(directory, session?.workspaceId)
+  return session?.model ?? core.providers.defaultModel(directory, session?.workspaceId, sessionId)
 }
 
 function workspaceOf({ store }: Pick<Core, 'store'>, sessionId: string | undefined): string | undefined {

@@ -46,10 +46,10 @@ export function createPolicyDoor(core: Core): PolicyDoor {
 /** Of a session as its agent would be judged now; without one, of the default agent of the directory. */
 async function layersAt(core: Core, { directory, sessionId }: BrokerPlace): Promise<PermissionLayers> {
   const session = sessionId === undefined ? undefined : core.store.sessions.get(sessionId)
-  const usual = () => core.resources.defaultAgent(directory)
+  const usual = () => core.resources.defaultAgent(directory, sessionId)
   if (session === undefined) return layersFor(NO_RULES, await usual(), [])
   const name = await agentOf(core, session)
-  const agent = name === undefined ? await usual() : await core.resources.agent(directory, name).catch(usual)
+  const agent = name === undefined ? await usual() : await core.resources.agent(directory, name, sessionId).catch(usual)
   const own = layersFor(session, agent, [])
   return { ...own, ceilings: [...(own.ceilings ?? []), ...(await ceilingsOf(core, session))] }
 }

@@ -32,6 +32,7 @@ import { createPluginSettings } from './facade/plugin-settings.js'
 import { createPluginRecords, type PluginRecords } from './package/plugin-records.js'
 import { createDeclaredSecrets } from './brokers/secrets/declared-secrets.js'
 import type { SecretFile } from './brokers/secrets/secret-file.js'
+import { type Line, lineFrom } from './registry/family.js'
 import { createRegistry, type Registry } from './registry/registry.js'
 import { createStartPlans, type PluginPrograms, type ServedBrokers } from './start-plans.js'
 import { createSwitches } from './package/switches.js'
@@ -49,6 +50,8 @@ export interface PluginSystemDeps {
   readonly secretFile: SecretFile
   /** Whether there is such a session in a workspace. */
   isSession(sessionId: string, directory: string): boolean
+  /** The session above a session; none for one that stands alone, or is not there. */
+  parentOf(sessionId: string): string | null | undefined
   serverUrl(): string | undefined
   /** A package is in another state. */
   onUpdated(info: PackageLifecycleInfo, directory: string | undefined): void
@@ -89,7 +92,8 @@ const FIRST_START = LIMITS.plugins.initialize + LIMITS.plugins.shutdownGrace
 
 export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
   const { effects, snapshots, version } = deps
-  const registry = createRegistry()
+  const line = lineFrom(deps.parentOf)
+  const registry = createRegistry(line)
   const records = createPluginRecords()
   const store = createPackageStore({ effects, directory: `${effects.paths.state}/plugins` })
   const offers = createOffers({ effects, directory: `${effects.paths.state}/plugin-offers`, version })
@@ -134,6 +138,8 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
     facade: createFacade(deps, { registry, supervisor, records, directories, workspaces, builtIns, switches, grants, dependencies }),
     async ready(directory, sessionId, isEnough) {
       await workspaces.use(directory, sessionId === undefined ? undefined : { sessionId, isVisit: isEnough !== undefined })
+      for (const above of sessionId === undefined ? [] : line(sessionId).slice(1))
+        if (deps.isSession(above, directory)) await workspaces.use(directory, { sessionId: above, isVisit: true })
       const view = registry.view(directory, sessionId)
       if (isEnough?.(view) === true) return view
       await waitAtMost(effects.clock, supervisor.settled(directories.keys(directory)), FIRST_START) // I2
@@ -142,8 +148,8 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
     current: (directory, sessionId) => registry.view(directory, sessionId),
     adapters: registry.adapters,
     async prepared(directory, sessionId, signal, run) {
-      const { preparations } = registry.view(directory, sessionId)
-      if (preparations.length > 0) await Promise.all(preparations.map((prepare) => prepare(directory, signal, run)))
+      const { preparations, sessionId: own } = registry.view(directory, sessionId)
+      if (preparations.length > 0) await Promise.all(preparations.map((prepare) => prepare(directory, signal, run, own)))
       return registry.view(directory, sessionId)
     },
     offersChanged: () => registry.refresh(),
@@ -152,7 +158,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
       if (directory !== undefined) directories.release(directory, sessionId)
     },
     wantsEvents: () => registry.subscribers().length > 0,
-    deliver: (...event) => deliverEvent(registry, event),
+    deliver: (...event) => deliverEvent(registry, line, event),
     switchedOff: (directory, pluginId) => switches.reason(directory, pluginId),
     builtInIds: builtIns.ids,
     idleEntries: (directory) => [
@@ -221,11 +227,15 @@ function retry(records: PluginRecords, supervisor: PackageSupervisor, spec: stri
 }
 
 /** To every plugin that may know of the event and wants to. */
-function deliverEvent(registry: Registry, [event, { directory, sessionId }]: Parameters<PluginSystem['deliver']>): void {
+function deliverEvent(registry: Registry, line: Line, [event, { directory, sessionId }]: Parameters<PluginSystem['deliver']>): void {
+  let family: readonly string[] | undefined
   for (const { pluginId, events, reach } of registry.subscribers()) {
     if (directory !== undefined && registry.isHidden(directory, pluginId)) continue
     if (reach.type !== 'everywhere' && reach.directory !== directory) continue
-    if (reach.type === 'session' && reach.sessionId !== sessionId) continue
+    if (reach.type === 'session') {
+      family ??= sessionId === undefined ? [] : line(sessionId)
+      if (!family.includes(reach.sessionId)) continue
+    }
     if (events.namespaces.some((prefix) => event.type.startsWith(prefix))) events.deliver(event)
   }
 }

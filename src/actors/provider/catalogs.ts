@@ -21,8 +21,11 @@ import { signInSettings } from './sign-in/settings.js'
 export interface CatalogsDeps {
   readonly effects: Pick<Effects, 'env' | 'log'>
   readonly configs: Pick<Configs, 'load'>
-  /** What plugins contribute in a directory: the same list for as long as nothing changes. */
-  readonly contributions: (directory: string) => readonly ProviderContribution[] | Promise<readonly ProviderContribution[]>
+  /** What plugins contribute in a directory, or for a session of it: the same list for as long as nothing changes. */
+  readonly contributions: (
+    directory: string,
+    sessionId?: string,
+  ) => readonly ProviderContribution[] | Promise<readonly ProviderContribution[]>
   /** The id of the registered workspace that contains a directory; absent = there are none. */
   readonly workspaceOf?: (directory: string) => Promise<string | undefined>
   /** The catalog of models; absent = there is none. */
@@ -36,11 +39,11 @@ export interface CatalogsDeps {
 export interface Catalogs {
   /** What is configured, whatever keys are stored. */
   configured(directory: string): Promise<Catalog>
-  read(directory: string, workspaceId?: string): Promise<Catalog>
+  read(directory: string, workspaceId?: string, sessionId?: string): Promise<Catalog>
   /** What is known now; where the source has something new, the next look finds it. */
-  load(directory: string, workspaceId?: string): Promise<Catalog>
+  load(directory: string, workspaceId?: string, sessionId?: string): Promise<Catalog>
   /** As `load`, but what has only the snapshot waits a moment for the source. */
-  loadNewest(directory: string, workspaceId?: string): Promise<Catalog>
+  loadNewest(directory: string, workspaceId?: string, sessionId?: string): Promise<Catalog>
   /** Where stored keys go, whatever a directory says. */
   installed(): Promise<Installed>
   /** Whose connections count, the nearest first (choice 33). */
@@ -52,6 +55,8 @@ export interface Catalogs {
 
 /** Problems in the log; the same provider is in the configuration of every directory. */
 const TOLD = 256
+/** Catalogs that are kept of one document. */
+const READS = 4
 
 export function createCatalogs({ effects, configs, contributions, source = NO_SOURCE, ...stores }: CatalogsDeps): Catalogs {
   const { credentials = NO_CREDENTIALS, installation = '' } = stores
@@ -73,8 +78,8 @@ export function createCatalogs({ effects, configs, contributions, source = NO_SO
   const isVendorInUse = ({ providers }: Catalog) =>
     providers.some((provider) => provider.source === 'offered' && !provider.isLocal && isConnected(provider))
 
-  const readConfigured = async (directory: string): Promise<Catalog> => {
-    const from = await contributions(directory)
+  const readConfigured = async (directory: string, sessionId?: string): Promise<Catalog> => {
+    const from = await contributions(directory, sessionId)
     return catalogOf(await configs.load(directory), from, await source.known())
   }
   const installed = async (): Promise<Installed> => {
@@ -89,21 +94,21 @@ export function createCatalogs({ effects, configs, contributions, source = NO_SO
     const managed = await stores.workspaceOf?.(directory)
     return [...new Set([workspaceId, managed, directory].filter((id) => id !== undefined))]
   }
-  const read = async (directory: string, workspaceId?: string): Promise<Catalog> => {
+  const read = async (directory: string, workspaceId?: string, sessionId?: string): Promise<Catalog> => {
     const document = await credentials.read()
-    const catalog = await readConfigured(directory)
+    const catalog = await readConfigured(directory, sessionId)
     if (document.connections.size === 0) return catalog
     const workspaceIds = await workspacesOf(directory, workspaceId)
     return withStoredKeys(catalog, document, { workspaceIds, ...(await installed()) })
   }
-  const load = async (directory: string, workspaceId?: string): Promise<Catalog> => {
-    const catalog = await read(directory, workspaceId)
+  const load = async (directory: string, workspaceId?: string, sessionId?: string): Promise<Catalog> => {
+    const catalog = await read(directory, workspaceId, sessionId)
     void source.renew(isVendorInUse(catalog))
     return catalog
   }
-  const loadNewest = async (directory: string, workspaceId?: string): Promise<Catalog> => {
-    await source.renew(isVendorInUse(await read(directory, workspaceId)))
-    return read(directory, workspaceId)
+  const loadNewest = async (directory: string, workspaceId?: string, sessionId?: string): Promise<Catalog> => {
+    await source.renew(isVendorInUse(await read(directory, workspaceId, sessionId)))
+    return read(directory, workspaceId, sessionId)
   }
 
   const tellOnce = (problem: string): void => {
@@ -127,7 +132,7 @@ export function createCatalogs({ effects, configs, contributions, source = NO_SO
 const NO_CREDENTIALS: Pick<CredentialFile, 'read'> = { read: () => Promise.resolve(EMPTY) }
 const NO_SOURCE: CatalogSource = { known: () => Promise.resolve(NOTHING_INSTALLED.offered), renew: () => Promise.resolve() }
 
-/** Reads a document once for as long as it, the contributions and what is offered stay the same objects. */
+/** Reads a document once for as long as it, the contributions and what is offered stay the same objects; sessions may have others than their directory. */
 function createCatalogCache(
   env: Effects['env'],
   onRead: (catalog: Catalog, from: readonly ProviderContribution[]) => void,
@@ -137,17 +142,21 @@ function createCatalogCache(
     readonly offered: Offered
     readonly catalog: Catalog
   }
-  const catalogs = new WeakMap<ConfigDocument, Read>()
+  const catalogs = new WeakMap<ConfigDocument, readonly Read[]>()
   const address = (id: string) => env[addressVariable(id)]?.trim() || undefined
   return (document, from, offered) => {
-    const known = catalogs.get(document)
-    const isSame = known?.offered === offered && known.from.length === from.length
-    if (isSame && known.from.every((one, index) => one === from[index])) return known.catalog
+    const reads = catalogs.get(document) ?? []
+    const known = reads.find((read) => read.offered === offered && areSame(read.from, from))
+    if (known !== undefined) return known.catalog
     const catalog = readCatalog(document, from, { offered: withLocal(offered), address, env })
-    catalogs.set(document, { from, offered, catalog })
+    catalogs.set(document, [{ from, offered, catalog }, ...reads].slice(0, READS))
     onRead(catalog, from)
     return catalog
   }
+}
+
+function areSame(some: readonly unknown[], others: readonly unknown[]): boolean {
+  return some.length === others.length && some.every((one, index) => one === others[index])
 }
 
 /** Vendors svc knows, best known first, then the others as the catalog has them, then the model servers of this machine. */

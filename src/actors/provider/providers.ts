@@ -60,8 +60,8 @@ export function createProviders(deps: ProvidersDeps): Providers {
   }
 
   return {
-    async list(directory) {
-      const catalog = await catalogs.loadNewest(directory)
+    async list(directory, sessionId) {
+      const catalog = await catalogs.loadNewest(directory, undefined, sessionId)
       await nextTurn() // it may have been read just now
       const found = await Promise.all(catalog.providers.map(async (provider) => ({ provider, all: await models.all(provider, catalog) })))
       const listed = await inTurns(found, ({ provider, all }) => ({ provider, record: toRecord(provider, all) }))
@@ -70,8 +70,8 @@ export function createProviders(deps: ProvidersDeps): Providers {
       const connected = listed.filter((entry) => catalogs.isConnected(entry.provider) && isThere(entry)).map(({ record }) => record.id)
       return { all, default: defaultsOf(all), connected }
     },
-    async configured(directory) {
-      const catalog = await catalogs.loadNewest(directory)
+    async configured(directory, sessionId) {
+      const catalog = await catalogs.loadNewest(directory, undefined, sessionId)
       const records = await Promise.all(
         catalog.providers.filter(isUsable).map(async (provider) => {
           const offered = [...(await models.all(provider, catalog))].filter(([, model]) => isOffered(model.record) && isReachable(model))
@@ -81,14 +81,14 @@ export function createProviders(deps: ProvidersDeps): Providers {
       const usable = records.filter(({ models }) => Object.keys(models).length > 0)
       return { providers: usable, default: defaultsOf(usable) }
     },
-    defaultModel: async (directory, workspaceId) =>
-      chooseDefault(await catalogs.load(directory, workspaceId), { env: effects.env, models, tellOnce: catalogs.tellOnce }),
-    async smallModel(directory, workspaceId) {
-      const catalog = await catalogs.load(directory, workspaceId)
+    defaultModel: async (directory, workspaceId, sessionId) =>
+      chooseDefault(await catalogs.load(directory, workspaceId, sessionId), { env: effects.env, models, tellOnce: catalogs.tellOnce }),
+    async smallModel(directory, workspaceId, sessionId) {
+      const catalog = await catalogs.load(directory, workspaceId, sessionId)
       return models.named(catalog, catalog.smallModel)
     },
-    async check(directory, ref, workspaceId) {
-      const { model } = await reach({ directory, workspaceId }, ref)
+    async check(directory, ref, workspaceId, sessionId) {
+      const { model } = await reach({ directory, workspaceId, sessionId }, ref)
       refuseUnknownVariant({ ref, model: model.record })
     },
     async endpoint(providerId, type) {
@@ -114,8 +114,8 @@ export function createProviders(deps: ProvidersDeps): Providers {
           : [{ id, hasKey: env.length > 0, isSecret: auth !== 'none', takesTokens: contribution.takesTokens === true }],
       )
     },
-    async resolve(directory, ref, workspaceId) {
-      const { catalog, provider, model, reached } = await reach({ directory, workspaceId }, ref)
+    async resolve(directory, ref, workspaceId, sessionId) {
+      const { catalog, provider, model, reached } = await reach({ directory, workspaceId, sessionId }, ref)
       const variant = ref.variant === undefined ? {} : model.variants[ref.variant]
       return {
         ref,

@@ -93,9 +93,9 @@ export async function createSystem(deps: SystemDeps): Promise<System> {
     directories: (caller, path) => directories.list(caller, path),
     canonicalDirectory: (path, base = workingDirectory) => directories.canonical(path, base),
     completeDirectory: directories.complete,
-    async tools(directory) {
-      await deps.plugins.ready(directory)
-      const view = await deps.plugins.prepared(directory, undefined, new AbortController().signal)
+    async tools(directory, sessionId) {
+      await deps.plugins.ready(directory, sessionId, sessionId === undefined ? undefined : () => false)
+      const view = await deps.plugins.prepared(directory, sessionId, new AbortController().signal)
       const { definitions } = await defineTools(view, view.tools, { clock: effects.clock, signal: new AbortController().signal })
       return definitions.map(toTool)
     },

@@ -68,6 +68,7 @@ export function wirePlugins(
     inspect,
     actors,
     isSession: (sessionId, directory) => store.sessions.get(sessionId)?.directory === directory,
+    parentOf: (sessionId) => store.sessions.parentOf(sessionId),
     serverUrl: serverUrl ?? (() => undefined),
     onUpdated: (info, directory) => journal.publish('package.updated', { info, ...(directory !== undefined && { directory }) }),
     brokers: {

@@ -23,8 +23,10 @@ export function wireProviders({ effects, actors, inspect }: ProviderWiring, { co
   const signingIn = { effects, file: credentials, configs, installation: effects.paths.config }
   const tokens = createProviderRenewal(signingIn)
   // The installation is no workspace: nothing is looked for in it, and nothing starts for it.
-  const contributions = async (directory: string) =>
-    (directory === effects.paths.config ? serving.current(directory) : await serving.ready(directory)).providers
+  const contributions = async (directory: string, sessionId?: string) =>
+    (directory === effects.paths.config ? serving.current(directory) : await seen(directory, sessionId)).providers
+  const seen = (directory: string, sessionId: string | undefined) =>
+    sessionId === undefined ? serving.ready(directory) : serving.ready(directory, sessionId, () => false)
   const providers = createProviders({
     effects,
     configs,

@@ -23,22 +23,26 @@ export function skillsPlugin(): NativePlugin {
       const offers = createLru<string, Offer>(LIMITS.skills.workspaces)
       return {
         /** The tool is there where skills are, and names them: elsewhere nobody pays for its definition. */
-        async prepare(directory) {
+        async prepare(directory, _signal, _run, sessionId) {
           try {
             // One without a file is listed and can be nothing more: a model could not load it.
-            const skills = (await host.skills(directory)).filter(({ path }) => path !== undefined)
-            const { skills: known } = offers.get(directory) ?? NONE
+            const skills = (await host.skills(directory, sessionId)).filter(({ path }) => path !== undefined)
+            const { skills: known } = offers.get(keyOf(directory, sessionId)) ?? NONE
             if (isSame(skills, known)) return
-            offers.set(directory, { skills, tools: skills.length === 0 ? [] : [skillTool(host, skills)] })
+            offers.set(keyOf(directory, sessionId), { skills, tools: skills.length === 0 ? [] : [skillTool(host, skills)] })
             host.offersChanged()
           } catch (error) {
             host.effects.log.warn('the skills of a directory could not be looked at', { directory, cause: String(error) })
           }
         },
-        within: (directory) => ({ tools: (offers.get(directory) ?? NONE).tools, commands: [] }),
+        within: (directory, sessionId) => ({ tools: (offers.get(keyOf(directory, sessionId)) ?? NONE).tools, commands: [] }),
       }
     },
   }
+}
+
+function keyOf(directory: string, sessionId: string | undefined): string {
+  return sessionId === undefined ? directory : `${directory}\0${sessionId}`
 }
 
 function isSame(now: readonly Skill[], before: readonly Skill[]): boolean {

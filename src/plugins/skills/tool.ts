@@ -26,8 +26,8 @@ export function skillTool(host: Host, skills: readonly Skill[]): ToolContributio
     input: SkillInput,
     permission: 'skill',
     needs: async ({ name }) => [{ permission: 'skill', patterns: [name], title: `Load the skill ${name}`, metadata: { name } }],
-    async invoke({ name }, { directory, signal }) {
-      const known = await host.skills(directory)
+    async invoke({ name }, { directory, sessionId, signal }) {
+      const known = await host.skills(directory, sessionId)
       const found = known.find((each) => each.name === name)
       if (found?.path === undefined) throw new ToolError(unknown(name, known))
       const { path, folder } = await placeOf(files, found.path)

@@ -88,7 +88,7 @@ function resumerOf({ sessionId, agent, refused = [] }: ToolContext): Resumer {
 }
 
 async function newTask(host: ToolDeps['host'], input: TaskInput, parent: Session, context: ToolContext) {
-  const agents = (await host.agents(parent.directory)).filter(({ mode, hidden }) => mode !== 'primary' && !hidden)
+  const agents = (await host.agents(parent.directory, parent.id)).filter(({ mode, hidden }) => mode !== 'primary' && !hidden)
   const agent = agents.find(({ name }) => name === input.subagent_type)
   if (agent === undefined)
     throw new ToolError(

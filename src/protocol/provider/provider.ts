@@ -1,7 +1,7 @@
 /** Providers and their models (http-contract §2.4; subsystems c). */
 import * as z from 'zod'
 import { defineRoute } from '../route.js'
-import { anyRecord, directoryHeaders, directoryQuery, scopeQuery, uint } from '../shared.js'
+import { anyRecord, directoryHeaders, directoryQuery, scopeQuery, sessionQuery, uint } from '../shared.js'
 
 export const ModelCost = z.looseObject({
   input: z.number(),
@@ -68,7 +68,7 @@ export const providerRoutes = {
     id: 'v2.providers.list',
     method: 'GET',
     path: '/v2/providers',
-    query: z.strictObject(directoryQuery),
+    query: z.strictObject({ ...directoryQuery, ...sessionQuery }),
     summary: 'List providers.',
     success: { status: 200, description: 'Providers, default models and connected ids.', schema: ProviderListResult },
   }),
@@ -77,7 +77,7 @@ export const providerRoutes = {
     id: 'v2.providers.configured',
     method: 'GET',
     path: '/v2/providers/configured',
-    query: z.strictObject({ ...directoryQuery, ...scopeQuery }),
+    query: z.strictObject({ ...directoryQuery, ...scopeQuery, ...sessionQuery }),
     summary: 'List providers that can be used now.',
     success: { status: 200, description: 'Usable providers and default models.', schema: ConfigProvidersResult },
   }),

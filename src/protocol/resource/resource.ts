@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { CompactionConfig } from './config.js'
 import { ModelRef } from '../message/message.js'
 import { defineRoute } from '../route.js'
-import { anyRecord, directoryHeaders, directoryQuery, scopeQuery, uint } from '../shared.js'
+import { anyRecord, directoryHeaders, directoryQuery, scopeQuery, sessionQuery, uint } from '../shared.js'
 
 export const Agent = z
   .looseObject({
@@ -55,8 +55,8 @@ const ToolList = z.array(Tool).meta({ id: 'ToolList' })
 const tag = 'catalog' as const
 const access = { class: 'directory' } as const
 const headers = directoryHeaders
-const plain = z.strictObject(directoryQuery)
-const scoped = z.strictObject({ ...directoryQuery, ...scopeQuery })
+const scoped = z.strictObject({ ...directoryQuery, ...scopeQuery, ...sessionQuery })
+const inSession = z.strictObject({ ...directoryQuery, ...sessionQuery })
 
 export const resourceRoutes = {
   agents: defineRoute({
@@ -77,7 +77,7 @@ export const resourceRoutes = {
     tag,
     access,
     headers,
-    query: plain,
+    query: inSession,
     params: z.strictObject({ name: z.string() }),
     summary: 'Get one agent.',
     success: { status: 200, description: 'The agent.', schema: Agent },
@@ -89,7 +89,7 @@ export const resourceRoutes = {
     tag,
     access,
     headers,
-    query: plain,
+    query: inSession,
     summary: 'List commands.',
     success: { status: 200, description: 'Commands by name.', schema: CommandList },
   }),
@@ -111,7 +111,7 @@ export const resourceRoutes = {
     tag,
     access,
     headers,
-    query: plain,
+    query: inSession,
     summary: 'List tools.',
     success: { status: 200, description: 'Tools with the JSON Schema of their input.', schema: ToolList },
   }),

@@ -14,8 +14,8 @@ const messages = (...[what, scope, offered]: Parameters<typeof withoutEffect>) =
 test('a package of which everything is used is told nothing, in any scope that has it', () => {
   const used = { tools: [], hooks: {}, systemContext: [service('c')], prompts: [service('p')], routes: [] } as unknown as Contributions
   for (const scope of ['workspace', 'session', 'user', 'global'] as const) expect(messages(manifest(), scope, used)).toEqual([])
-  const ofWorkspaces = { agents: [service('a')], commands: [service('c')], skills: [service('s')], config: [service('f')] }
-  expect(messages(manifest(), 'workspace', ofWorkspaces)).toEqual([])
+  const offered = { agents: [service('a')], commands: [service('c')], skills: [service('s')], providers: [{}] } as unknown as Contributions
+  for (const scope of ['workspace', 'session', 'user', 'global'] as const) expect(messages(manifest(), scope, offered)).toEqual([])
 })
 
 test.each([
@@ -43,10 +43,10 @@ test.each([
   expect(messages(what, 'workspace', offered as unknown as Contributions)).toEqual([`no-effect: has no effect: ${message}`])
 })
 
-test.each(['agents', 'commands', 'skills', 'config', 'providers'] as const)('%s of a session are told, and of a workspace used', (kind) => {
-  const offered = { [kind]: [service('one')] } as unknown as Contributions
+test('the configuration of a session is told by name, and that of wider scopes used', () => {
+  const offered = { config: [service('one')] } as unknown as Contributions
   expect(messages(manifest(), 'session', offered)).toEqual([
-    `no-effect: has no effect: ${kind} of a package of the scope "session": use the scope "workspace"`,
+    'no-effect: has no effect: config (one) of a package of the scope "session": a session has the configuration of its workspace',
   ])
   expect(messages(manifest(), 'user', offered)).toEqual([])
 })

@@ -42,8 +42,7 @@ export function createPluginFacade(deps: FacadeDeps): Omit<Plugins, 'match' | ke
       const isInternal = record.origin.kind === 'native'
       const snapshot = supervisor.snapshot(key)
       const { id } = manifestOf(record, { snapshot, grants })
-      const { plugins } = registry.view(directory, sessionPackage(record)?.sessionId)
-      const published = plugins.find(({ pluginId, internal }) => pluginId === id && internal === isInternal)
+      const published = publishedIn(registry, { id, directory, isInternal, sessionId: sessionPackage(record)?.sessionId })
       const stays = published !== undefined && !isInternal ? HOOKS_STAY : ''
       const hidden = registry.isHidden(directory, id) ? `${OFF_HERE}${stays}` : undefined
       return [manifestOf(record, { snapshot, published, hidden, grants })]
@@ -116,6 +115,24 @@ export function createPluginFacade(deps: FacadeDeps): Omit<Plugins, 'match' | ke
   }
 }
 
+interface Wanted {
+  readonly id: string
+  readonly directory: string
+  readonly isInternal: boolean
+  /** Of what runs for one session alone. */
+  readonly sessionId: string | undefined
+}
+
+/** What a session has of one above it is not published for the session itself. */
+function publishedIn(registry: Pick<Registry, 'view'>, { id, directory, isInternal, sessionId }: Wanted) {
+  return registry
+    .view(directory, sessionId)
+    .plugins.find(
+      ({ pluginId, internal, reach }) =>
+        pluginId === id && internal === isInternal && (reach.type !== 'session' || reach.sessionId === sessionId),
+    )
+}
+
 type Listing = Pick<FacadeDeps, 'registry' | 'records' | 'directories'>
 
 /** A package of the scope `session` is one line, however many it runs for: that of a session where it runs, else its template. */
@@ -136,7 +153,7 @@ function shownKeys(deps: Listing, directory: string): readonly string[] {
 function rank({ registry, records }: Listing, directory: string, key: string): number {
   const { id, sessionId } = sessionPackage(records.get(key)) ?? {}
   if (sessionId === undefined) return 0
-  return registry.view(directory, sessionId).plugins.some(({ pluginId }) => pluginId === id) ? 2 : 1
+  return publishedIn(registry, { id: id ?? '', directory, isInternal: false, sessionId }) === undefined ? 1 : 2
 }
 
 /** A package of the scope `session`, and the session that it runs for, where it runs for one. */
@@ -167,8 +184,8 @@ export function packageInfo(
   if (record?.origin.kind !== 'package' || snapshot === undefined || packageStateOf(snapshot) === undefined) return undefined
   const { found, place, granted, isNative } = record.origin.sighting
   const info = lifecycleInfo({ found, place, granted, isNative, droppedFrames: record.droppedFrames }, snapshot)
-  const { plugins } = registry.view(place.workspaceId ?? '', place.scopeId)
-  const published = plugins.find(({ pluginId, internal }) => pluginId === found.id && !internal)
+  const sessionId = place.scope === 'session' ? place.scopeId : undefined
+  const published = publishedIn(registry, { id: found.id, directory: place.workspaceId ?? '', isInternal: false, sessionId })
   const idle = withoutEffect(found.manifest, place.scope, published?.contributions)
   const { conflict } = record
   const own =

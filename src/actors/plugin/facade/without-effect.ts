@@ -6,9 +6,6 @@ import type { Contributions } from '../../../ports/plugin.js'
 
 const NO_EFFECT = 'no-effect'
 
-/** Kinds that belong to a workspace: a session asks its workspace for them. */
-const OF_WORKSPACES = ['agents', 'commands', 'skills', 'config', 'providers'] as const
-
 export function withoutEffect(
   manifest: PackageManifest | undefined,
   scope: PluginScope,
@@ -28,8 +25,9 @@ export function withoutEffect(
     if (unchecked.length > 0) add(`the schema of messageParts (${idsOf(unchecked)})`, 'it is no JSON Schema, and nothing is checked by it')
     if (mcp.length > 0) add(`mcp (${idsOf(mcp)})`, 'it is listed, and starts no server')
     if (unused.length > 0) add(unused.join(', '), 'nothing here takes it from a plugin, or not where it stands')
-    const unseen = scope === 'session' ? OF_WORKSPACES.filter((kind) => (contributions[kind] ?? []).length > 0) : []
-    if (unseen.length > 0) add(`${unseen.join(', ')} of a package of the scope "session"`, 'use the scope "workspace"')
+    const { config = [] } = contributions
+    if (scope === 'session' && config.length > 0)
+      add(`config (${idsOf(config)}) of a package of the scope "session"`, 'a session has the configuration of its workspace')
   }
   return told.map((message) => ({ code: NO_EFFECT, message: `has no effect: ${message}` }))
 }

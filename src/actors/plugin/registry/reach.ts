@@ -20,9 +20,9 @@ export function overlap(a: Reach, b: Reach): boolean {
   return a.type === 'workspace' || b.type === 'workspace' || a.sessionId === b.sessionId
 }
 
-/** Whether a session of a directory sees it; without `sessionId`, what every session of the directory sees. */
-export function reaches(reach: Reach, directory: string, sessionId: string | undefined): boolean {
+/** Whether a session of a directory sees it, whose `line` is itself and those above it; without one, what every session of the directory sees. */
+export function reaches(reach: Reach, directory: string, line: readonly string[]): boolean {
   if (reach.type === 'everywhere') return true
   if (reach.directory !== directory) return false
-  return reach.type === 'workspace' || reach.sessionId === sessionId
+  return reach.type === 'workspace' || line.includes(reach.sessionId)
 }

@@ -62,10 +62,10 @@ export function stampEntry(publication: Publication): Entry {
 }
 
 /** I of the registry: everything a view shows is put together once, when it is made. */
-export function createView(entries: readonly Entry[], generation: number, directory: string): RegistryView {
+export function createView(entries: readonly Entry[], generation: number, directory: string, sessionId: string | undefined): RegistryView {
   const within = entries.map(({ stamp, publication: { contributions } }) => ({
     stamp,
-    offers: contributions.within?.(directory) ?? NO_OFFERS,
+    offers: contributions.within?.(directory, sessionId) ?? NO_OFFERS,
   }))
   const known = entries.flatMap((entry) => entry.tools)
   const taken = new Set(known.map(({ contribution: { id } }) => id))
@@ -85,6 +85,7 @@ export function createView(entries: readonly Entry[], generation: number, direct
   const services = <C extends Service<unknown>>(pick: (contributions: Contributions) => readonly C[] | undefined) => byPriority(all(pick))
   return {
     generation,
+    sessionId,
     tools,
     tool: (id) => byId.get(id),
     hooks: (name) => hooks.get(name) ?? NONE,

@@ -3,22 +3,25 @@
  *
  * I1 A set is validated whole and swapped in at once; a set that is not valid changes nothing.
  * I2 A conflict is the newcomer's: whoever was published first keeps what both contribute (plugin-protocol §13-9).
- * I3 A view is the same object until something it shows changes; an unused one is forgotten.
+ * I3 What a session has its family has too: those below it in the same directory. Of a plugin that several of them have, the nearest
+ *    counts; what else collides is the one's that stands above.
+ * I4 A view is the same object until something it shows changes; an unused one is forgotten.
  */
 import { startOrder } from '../../../machines/plugin/start-order.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { createLru } from '../../../kernel/lru.js'
 import type { Publication } from './publication.js'
+import type { Line } from './family.js'
 import { overlap, reachKey, reaches } from './reach.js'
 import { createView, type Entry, stampEntry } from './registry-view.js'
-import type { Reach, RegistryView, Subscriber } from '../../../ports/view.js'
+import type { RegistryView, Subscriber } from '../../../ports/view.js'
 
 export interface Registry {
   /** Replaces what the plugin contributes in this reach; throws `resource.conflict` or `plugin.invalid`, without effect. */
   publish(publication: Publication): void
   /** Takes the contributions of a generation out, unless another one has replaced them. */
   withdraw(publication: Publication): void
-  /** What a directory sees, or one session of it; plugins for which `isHidden` holds are left out. */
+  /** What a directory sees, or one session of it (I3); plugins for which `isHidden` holds are left out. */
   view(directory: string, sessionId?: string): RegistryView
   /** Plugins a directory has switched off; undefined forgets the directory. */
   hide(directory: string, isHidden: ((pluginId: string) => boolean) | undefined): void
@@ -35,7 +38,8 @@ export interface Registry {
 
 const KEPT_VIEWS = 256
 
-export function createRegistry(): Registry {
+/** `line`: absent = no session stands below another. */
+export function createRegistry(line: Line = (sessionId) => [sessionId]): Registry {
   const entries = new Map<string, Entry>()
   const hidden = new Map<string, (pluginId: string) => boolean>()
   const views = createLru<string, RegistryView>(KEPT_VIEWS)
@@ -62,6 +66,16 @@ export function createRegistry(): Registry {
     }
   }
 
+  /** Of the session and those above it, the ones for which there is something in the directory; the nearest first. */
+  function withOwn(directory: string, sessionId: string): readonly string[] {
+    const having = new Set(
+      [...entries.values()].flatMap(({ publication: { reach } }) =>
+        reach.type === 'session' && reach.directory === directory ? [reach.sessionId] : [],
+      ),
+    )
+    return having.size === 0 ? [] : line(sessionId).filter((id) => having.has(id))
+  }
+
   const isHidden = (directory: string, pluginId: string): boolean => hidden.get(directory)?.(pluginId) ?? false
 
   return {
@@ -80,14 +94,14 @@ export function createRegistry(): Registry {
       changed()
     },
     view(directory, sessionId) {
-      const inSession = sessionId !== undefined && [...entries.values()].some(({ publication: { reach } }) => isOf(reach, sessionId))
-      const key = inSession ? `${directory}\0${sessionId}` : directory
+      const sessions = sessionId === undefined ? [] : withOwn(directory, sessionId)
+      const key = [directory, ...sessions].join('\0')
       const kept = views.get(key)
       if (kept !== undefined) return kept
-      const seen = [...entries.values()]
-        .filter(({ publication: { reach } }) => reaches(reach, directory, sessionId))
+      const seen = inFamily([...entries.values()], sessions)
+        .filter(({ publication: { reach } }) => reaches(reach, directory, sessions))
         .flatMap((entry) => (isHidden(directory, entry.publication.pluginId) ? stays(entry) : [entry]))
-      const view = createView(inOrder(seen), generation, directory)
+      const view = createView(inOrder(seen), generation, directory, sessions[0])
       views.set(key, view)
       return view
     },
@@ -128,8 +142,19 @@ function idOf({ pluginId, reach }: Publication): string {
   return `${pluginId} ${reachKey(reach)}`
 }
 
-function isOf(reach: Reach, sessionId: string): boolean {
-  return reach.type === 'session' && reach.sessionId === sessionId
+/** I3: without what another session of the line is preferred to. */
+function inFamily(entries: readonly Entry[], line: readonly string[]): readonly Entry[] {
+  if (line.length < 2) return entries
+  const own = line.flatMap((id) => entries.filter(({ publication: { reach } }) => reach.type === 'session' && reach.sessionId === id))
+  const nearest = own.filter((entry) => own.find(({ stamp }) => stamp.pluginId === entry.stamp.pluginId) === entry)
+  const taken = new Set<string>()
+  const kept = new Set<Entry>()
+  for (const entry of nearest.toReversed()) {
+    if ([...entry.keys].some((key) => taken.has(key))) continue
+    for (const key of entry.keys) taken.add(key)
+    kept.add(entry)
+  }
+  return entries.filter((entry) => entry.publication.reach.type !== 'session' || kept.has(entry))
 }
 
 /** Built-ins in their own order, then by plugin id, dependencies first; of one plugin, the wider reach first. */

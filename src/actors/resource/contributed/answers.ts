@@ -30,8 +30,11 @@ type AnswerOf<Kind extends ServiceKind> = Awaited<ReturnType<RegistryView[Kind][
 export type Answers<Kind extends ServiceKind> = readonly ServiceAnswer<AnswerOf<Kind>>[]
 
 export interface ServiceAnswers {
-  /** Answers of every service of a kind that works, higher priority first. The same list until something was asked anew. */
-  of<Kind extends ServiceKind>(view: RegistryView, kind: Kind, directory: string): Promise<Answers<Kind>>
+  /**
+   * Answers of every service of a kind that works, higher priority first. The same list until something was asked anew; `viewer` names who
+   * sees the view, where that is not everybody in the directory.
+   */
+  of<Kind extends ServiceKind>(view: RegistryView, kind: Kind, directory: string, viewer?: string): Promise<Answers<Kind>>
   /** As `of`, without waiting: what was answered so far, nothing at first. */
   latest<Kind extends ServiceKind>(view: RegistryView, kind: Kind, directory: string): Answers<Kind>
 }
@@ -88,9 +91,9 @@ export function createServiceAnswers(effects: Pick<Effects, 'clock' | 'log'>): S
     })
   }
 
-  const listOf = (services: readonly Asked[], kind: ServiceKind, directory: string): List => {
+  const listOf = (services: readonly Asked[], kind: ServiceKind, directory: string, viewer = ''): List => {
     const list = services.flatMap((service) => keptOf(service, directory).answer ?? [])
-    const key = `${kind}\0${directory}`
+    const key = `${kind}\0${directory}\0${viewer}`
     const last = lists.get(key) ?? NOTHING
     if (last.length === list.length && last.every((answer, index) => answer === list[index])) return last
     lists.set(key, list)
@@ -99,11 +102,11 @@ export function createServiceAnswers(effects: Pick<Effects, 'clock' | 'log'>): S
 
   // A list holds answers of its kind alone, because its key names the kind.
   return {
-    async of<Kind extends ServiceKind>(view: RegistryView, kind: Kind, directory: string) {
+    async of<Kind extends ServiceKind>(view: RegistryView, kind: Kind, directory: string, viewer?: string) {
       const services: readonly Asked[] = view[kind]
       if (services.length === 0) return NOTHING as Answers<Kind>
       await Promise.all(refresh(services, directory))
-      return listOf(services, kind, directory) as Answers<Kind>
+      return listOf(services, kind, directory, viewer) as Answers<Kind>
     },
     latest<Kind extends ServiceKind>(view: RegistryView, kind: Kind, directory: string) {
       const services: readonly Asked[] = view[kind]

@@ -29,8 +29,8 @@ export interface PluginResources {
 }
 
 export interface PluginSource {
-  /** The same object until a plugin answers something else. */
-  resources(directory: string): Promise<PluginResources>
+  /** The same object until a plugin answers something else. Of a session, with what runs for it alone. */
+  resources(directory: string, sessionId?: string): Promise<PluginResources>
   /** Settings answered so far, higher priority first. I1 */
   settings(directory: string): Answers<'config'>
 }
@@ -55,14 +55,14 @@ export function createPluginSource(
   const skillsOf = once(readSkills)
   const known = new WeakMap<PluginAgents, PluginResources>()
   return {
-    async resources(directory) {
-      const view = await plugins()?.ready(directory)
+    async resources(directory, sessionId) {
+      const view = await plugins()?.ready(directory, sessionId, sessionId === undefined ? undefined : NEVER_ENOUGH)
       if (view === undefined) return NO_RESOURCES
       if (view.agents.length + view.commands.length + view.skills.length + view.config.length === 0) return NO_RESOURCES
       const [agentAnswers, commandAnswers, skills] = await Promise.all([
-        answers.of(view, 'agents', directory),
-        answers.of(view, 'commands', directory),
-        answers.of(view, 'skills', directory).then(skillsOf),
+        answers.of(view, 'agents', directory, view.sessionId),
+        answers.of(view, 'commands', directory, view.sessionId),
+        answers.of(view, 'skills', directory, view.sessionId).then(skillsOf),
         answers.of(view, 'config', directory),
       ])
       const [agents, commands] = [agentsOf(agentAnswers), commandsOf(commandAnswers)]
@@ -79,6 +79,9 @@ export function createPluginSource(
     },
   }
 }
+
+/** Who only looks at a session does not wake it. */
+const NEVER_ENOUGH = () => false
 
 /** Names are taken by the first who has them; a plugin cannot fill the list without end. */
 function collect<Value>(entries: Iterable<readonly [string, Value]>): ReadonlyMap<string, Value> {

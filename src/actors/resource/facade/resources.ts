@@ -69,35 +69,33 @@ export function createResourceFacades({ plugins, ...deps }: ResourceFacadeDeps):
 
 /** Everything is derived from the snapshot of the directory and what plugins answer, once for each pair of them. */
 function createResources({ effects, snapshots, instructions, plugins }: ResourceDeps): Resources {
-  const agentsBySnapshot = new WeakMap<ConfigSnapshot, { readonly from: PluginAgents; readonly agents: Agents }>()
-  const commandsByAgents = new WeakMap<readonly AgentEntry[], { readonly from: PluginResources['commands']; readonly read: Commands }>()
+  const agentsOf = readOnce((snapshot: ConfigSnapshot, from: PluginAgents, known: Places) => readAgents(snapshot, known, from))
+  const commandsBy = readOnce((agents: readonly AgentEntry[], from: PluginResources['commands'], snapshot: ConfigSnapshot) => {
+    const read = readCommands(snapshot, agents, from)
+    for (const { name, key, reason } of read.unusable) tell('a command is not offered', { command: name, reason: `"${key}" ${reason}` })
+    return read
+  })
+  const skillsOf = readOnce((snapshot: ConfigSnapshot, { skills }: PluginResources, _: undefined) => listedSkills(snapshot, skills))
   /** Records for clients. */
   const shown = new WeakMap<readonly AgentEntry[], readonly Agent[]>()
-  const skillsBySnapshot = new WeakMap<ConfigSnapshot, { readonly from: PluginResources; readonly skills: readonly Skill[] }>()
   const told = createLru<string, true>(TOLD)
   let places: Promise<Places> | undefined
 
   /** Plugins first: their settings are part of the snapshot. */
-  const look = async (directory: string) => {
-    const added = (await plugins?.resources(directory)) ?? NO_RESOURCES
+  const look = async (directory: string, sessionId?: string) => {
+    const added = (await plugins?.resources(directory, sessionId)) ?? NO_RESOURCES
     return { added, snapshot: await snapshots.get(directory) }
   }
 
-  const open = async (directory: string) => {
-    const [{ snapshot, added }, known] = await Promise.all([look(directory), (places ??= findPlaces(effects))])
-    const kept = agentsBySnapshot.get(snapshot)
-    const agents = kept?.from === added.agents ? kept.agents : readAgents(snapshot, known, added.agents)
-    if (agents !== kept?.agents) agentsBySnapshot.set(snapshot, { from: added.agents, agents })
+  const open = async (directory: string, sessionId?: string) => {
+    const [{ snapshot, added }, known] = await Promise.all([look(directory, sessionId), (places ??= findPlaces(effects))])
+    const agents: Agents = agentsOf(snapshot, added.agents, known)
     return { snapshot, agents: agents.entries, byDefault: agents.byDefault, commands: added.commands }
   }
 
-  const commandsOf = async (directory: string) => {
-    const { snapshot, agents, commands } = await open(directory)
-    const known = commandsByAgents.get(agents)
-    if (known?.from === commands) return { ...known.read, snapshot }
-    const read = readCommands(snapshot, agents, commands)
-    commandsByAgents.set(agents, { from: commands, read })
-    for (const { name, key, reason } of read.unusable) tell('a command is not offered', { command: name, reason: `"${key}" ${reason}` })
+  const commandsOf = async (directory: string, sessionId?: string) => {
+    const { snapshot, agents, commands } = await open(directory, sessionId)
+    const read: Commands = commandsBy(agents, commands, snapshot)
     return { ...read, snapshot }
   }
 
@@ -109,25 +107,25 @@ function createResources({ effects, snapshots, instructions, plugins }: Resource
   }
 
   return {
-    async agents(directory) {
-      const { agents } = await open(directory)
+    async agents(directory, sessionId) {
+      const { agents } = await open(directory, sessionId)
       const known = shown.get(agents) ?? agents.map(({ view: { record } }) => ({ ...record, options: publicRecord(record.options) }))
       shown.set(agents, known)
       return [...known]
     },
-    async agent(directory, name) {
-      const { agents } = await open(directory)
+    async agent(directory, name, sessionId) {
+      const { agents } = await open(directory, sessionId)
       const found = findAgent(agents, name)
       if (found !== undefined) return found.view
       const names = agents.map(({ view }) => view.record.name)
       throw new SvcError('resource.not_found', `There is no agent "${name}". Known agents: ${names.join(', ')}.`, { agent: name })
     },
-    async defaultAgent(directory) {
-      return (await open(directory)).byDefault.view
+    async defaultAgent(directory, sessionId) {
+      return (await open(directory, sessionId)).byDefault.view
     },
-    commands: async (directory) => [...(await commandsOf(directory)).usable],
-    async command(directory, name) {
-      const { usable, unusable, snapshot } = await commandsOf(directory)
+    commands: async (directory, sessionId) => [...(await commandsOf(directory, sessionId)).usable],
+    async command(directory, name, sessionId) {
+      const { usable, unusable, snapshot } = await commandsOf(directory, sessionId)
       const found = usable.find((command) => command.name === name)
       if (found !== undefined) return { ...found, isOwn: isOwn(snapshot, found) }
       const refused = unusable.find((command) => command.name === name)
@@ -140,20 +138,31 @@ function createResources({ effects, snapshots, instructions, plugins }: Resource
       throw new SvcError('request.invalid', `There is no command "${name}". Known: ${known.join(', ')}.`, { command: name, known })
     },
     contributors: async (directory, kind) => (await look(directory)).added.contributors[kind],
-    async skills(directory) {
-      const { snapshot, added } = await look(directory)
-      const known = skillsBySnapshot.get(snapshot)
-      if (known?.from === added) return [...known.skills]
-      const found = snapshot.skills.map(({ id, path, description }): [string, Skill] => [
-        id,
-        { name: id, description: description ?? null, path },
-      ])
-      const skills = [...new Map([...added.skills, ...found])]
-      const sorted = skills.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, skill]) => skill)
-      skillsBySnapshot.set(snapshot, { from: added, skills: sorted })
-      return [...sorted]
+    async skills(directory, sessionId) {
+      const { snapshot, added } = await look(directory, sessionId)
+      return [...skillsOf(snapshot, added, undefined)]
     },
     instructions: async (directory) => instructions.get(directory, await snapshots.get(directory)),
+  }
+}
+
+/** By id; a file stands before what a plugin says. */
+function listedSkills({ skills }: ConfigSnapshot, added: PluginResources['skills']): readonly Skill[] {
+  const found = skills.map(({ id, path, description }): [string, Skill] => [id, { name: id, description: description ?? null, path }])
+  return [...new Map([...added, ...found])].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, skill]) => skill)
+}
+
+/** Once for each pair: sessions of one directory may have different plugins. */
+function readOnce<Of extends object, From extends object, Rest, Read>(
+  read: (of: Of, from: From, rest: Rest) => Read,
+): (of: Of, from: From, rest: Rest) => Read {
+  const known = new WeakMap<Of, WeakMap<From, { readonly read: Read }>>()
+  return (of, from, rest) => {
+    const pairs = known.get(of) ?? new WeakMap<From, { readonly read: Read }>()
+    known.set(of, pairs)
+    const kept = pairs.get(from) ?? { read: read(of, from, rest) }
+    pairs.set(from, kept)
+    return kept.read
   }
 }
 

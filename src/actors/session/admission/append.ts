@@ -28,9 +28,11 @@ export async function resolveTarget(
   const session = sessionOrThrow(core, sessionId)
   const { directory, workspaceId } = session
   const name = prompt.agent ?? (await agentOf(core, session))
-  const agent = name === undefined ? await core.resources.defaultAgent(directory) : await knownAgent(core, directory, name)
-  const ref = modelOf(prompt.model) ?? session.model ?? agent.record.model ?? (await core.providers.defaultModel(directory, workspaceId))
-  return { agent, model: await core.providers.resolve(directory, ref, workspaceId) }
+  const agent =
+    name === undefined ? await core.resources.defaultAgent(directory, sessionId) : await knownAgent(core, directory, name, sessionId)
+  const ref =
+    modelOf(prompt.model) ?? session.model ?? agent.record.model ?? (await core.providers.defaultModel(directory, workspaceId, sessionId))
+  return { agent, model: await core.providers.resolve(directory, ref, workspaceId, sessionId) }
 }
 
 export function modelOf(model: UserModel | undefined): ModelRef | undefined {

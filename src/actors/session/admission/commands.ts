@@ -34,10 +34,10 @@ export async function submitCommand(
   wake: () => void,
 ): Promise<Submitted> {
   const { directory } = sessionOrThrow(core, sessionId)
-  const command = await core.resources.command(directory, name)
+  const command = await core.resources.command(directory, name, sessionId)
   const request = withoutBlankAgent(given)
   const messageId = request.messageId ?? core.effects.ids.next('msg')
-  const content = await contentOf(core, directory, command, written)
+  const content = await contentOf(core, { directory, sessionId }, command, written)
   await submitPrompt(core, caller, sessionId, { ...request, ...content, messageId }, 'queue', wake)
   return { messageId, isDelegated: content.parts.some(({ type }) => type === 'subtask') }
 }
@@ -72,15 +72,25 @@ export async function namedCommand(core: Rows & Sources, sessionId: string, requ
   const [, name, written = ''] = (first?.type === 'text' && NAMED.exec(first.text)) || []
   if (name === undefined) return undefined
   const { directory } = sessionOrThrow(core, sessionId)
-  const isKnown = (await core.resources.commands(directory)).some((command) => command.name === name)
+  const isKnown = (await core.resources.commands(directory, sessionId)).some((command) => command.name === name)
   if (!isKnown) return undefined
-  const { parts, ...content } = await contentOf(core, directory, await core.resources.command(directory, name), written)
+  const { parts, ...content } = await contentOf(
+    core,
+    { directory, sessionId },
+    await core.resources.command(directory, name, sessionId),
+    written,
+  )
   const { prompt: _written, ...rest } = request
   return { ...rest, ...content, parts: [...parts, ...others] }
 }
 
+interface Whereabouts {
+  readonly directory: string
+  readonly sessionId: string
+}
+
 /** What a command says: its text, what it includes, its agent and its model. */
-async function contentOf(core: Rows & Sources, directory: string, command: FoundCommand, written: string) {
+async function contentOf(core: Rows & Sources, at: Whereabouts, command: FoundCommand, written: string) {
   const prompt = expandCommand(command.template, written, TEXT_BYTES)
   const inclusions = inclusionsOf(command.template, written, TEXT_BYTES)
   const refuse = (problem: string) => {
@@ -90,10 +100,10 @@ async function contentOf(core: Rows & Sources, directory: string, command: Found
   }
   if (prompt === undefined || inclusions === undefined) throw refuse('is longer than a prompt may be')
   const calls: GivenCall[] = []
-  for (const inclusion of inclusions) calls.push(...(await callsOf(core, directory, command, inclusion)))
+  for (const inclusion of inclusions) calls.push(...(await callsOf(core, at.directory, command, inclusion)))
   if (calls.length > LIMITS.run.callsPerStep) throw refuse(`includes more than ${LIMITS.run.callsPerStep} files and outputs`)
   const model = modelOf(command.model)
-  const rendered = await renderedBy(core, directory, command, written)
+  const rendered = await renderedBy(core, at, command, written)
   if (rendered !== undefined) {
     const { parts, system } = rendered
     return { parts: [...parts], calls: [], ...(model !== undefined && { model }), ...(system !== undefined && { system }) }
@@ -108,8 +118,8 @@ async function contentOf(core: Rows & Sources, directory: string, command: Found
 }
 
 /** What the plugin that offers the command makes of it; undefined = the template says it all. */
-async function renderedBy({ plugins }: Sources, directory: string, { name, template }: FoundCommand, written: string) {
-  for (const { contribution, use } of plugins.current(directory).commands) {
+async function renderedBy({ plugins }: Sources, { directory, sessionId }: Whereabouts, { name, template }: FoundCommand, written: string) {
+  for (const { contribution, use } of plugins.current(directory, sessionId).commands) {
     const rendered = await use(async () => contribution.render?.({ directory, name, template, written }))
     if (rendered !== undefined) return rendered
   }

@@ -26,11 +26,11 @@ export async function unanswerableTarget(core: Sources, session: Session, prompt
   }
 }
 
-async function defaultModel({ providers }: Sources, { directory, workspaceId }: Session): Promise<ModelRef> {
-  return providers.defaultModel(directory, workspaceId).catch(() => ({ providerId: 'svc', id: 'offline' }))
+async function defaultModel({ providers }: Sources, { id, directory, workspaceId }: Session): Promise<ModelRef> {
+  return providers.defaultModel(directory, workspaceId, id).catch(() => ({ providerId: 'svc', id: 'offline' }))
 }
 
-async function defaultAgent({ resources }: Sources, { directory }: Session): Promise<string> {
-  const found = await resources.defaultAgent(directory).catch(() => undefined)
+async function defaultAgent({ resources }: Sources, { id, directory }: Session): Promise<string> {
+  const found = await resources.defaultAgent(directory, id).catch(() => undefined)
   return found?.record.name ?? 'build'
 }

@@ -107,7 +107,7 @@ function nothing(
   return false
 }
 
-type Place = Pick<Session, 'directory' | 'workspaceId'>
+type Place = Pick<Session, 'id' | 'directory' | 'workspaceId'>
 
 interface Writer {
   readonly model: ResolvedModel
@@ -116,8 +116,8 @@ interface Writer {
 
 /** The model of the agent `compaction` where it has one, else `smallModel` where its window is as large, else that of the conversation. */
 async function writerOf(core: Sources, session: Place, { model }: RunTarget): Promise<Writer> {
-  const { directory, workspaceId } = session
-  const agent = await core.resources.agent(directory, 'compaction').then(
+  const { id, directory, workspaceId } = session
+  const agent = await core.resources.agent(directory, 'compaction', id).then(
     ({ record }) => record,
     (error: unknown) => {
       if (error instanceof SvcError && error.code === 'resource.not_found') return undefined
@@ -127,14 +127,16 @@ async function writerOf(core: Sources, session: Place, { model }: RunTarget): Pr
   return {
     agent,
     model:
-      agent?.model === undefined ? await smallOr(core, session, model) : await core.providers.resolve(directory, agent.model, workspaceId),
+      agent?.model === undefined
+        ? await smallOr(core, session, model)
+        : await core.providers.resolve(directory, agent.model, workspaceId, id),
   }
 }
 
-async function smallOr({ providers }: Sources, { directory, workspaceId }: Place, model: ResolvedModel): Promise<ResolvedModel> {
-  const ref = await providers.smallModel(directory, workspaceId)
+async function smallOr({ providers }: Sources, { id, directory, workspaceId }: Place, model: ResolvedModel): Promise<ResolvedModel> {
+  const ref = await providers.smallModel(directory, workspaceId, id)
   if (ref === undefined) return model
-  const small = await providers.resolve(directory, ref, workspaceId)
+  const small = await providers.resolve(directory, ref, workspaceId, id)
   return small.model.limit.context >= model.model.limit.context ? small : model
 }
 

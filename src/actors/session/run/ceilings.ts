@@ -89,9 +89,9 @@ function rulesIn(session: Session): string {
 
 async function layersAs(core: Pick<Sources, 'resources'>, session: Session, { agent: name, refused }: Delegator) {
   const { resources } = core
-  const agent = await resources.agent(session.directory, name).catch(async () => {
+  const agent = await resources.agent(session.directory, name, session.id).catch(async () => {
     const own = await agentOf(core, session)
-    return own === undefined ? resources.defaultAgent(session.directory) : resources.agent(session.directory, own)
+    return own === undefined ? resources.defaultAgent(session.directory, session.id) : resources.agent(session.directory, own, session.id)
   })
   return layersFor(session, agent, refused)
 }

@@ -48,8 +48,8 @@ async function isSwitchedOff({ configs }: Sources, directory: string): Promise<b
 
 /** Config `smallModel` where it can be used, else the model of the conversation. */
 async function titleModel({ providers }: Sources, { session, model }: TitleRequest): Promise<ResolvedModel> {
-  const small = await providers.smallModel(session.directory, session.workspaceId)
-  return small === undefined ? model : providers.resolve(session.directory, small, session.workspaceId)
+  const small = await providers.smallModel(session.directory, session.workspaceId, session.id)
+  return small === undefined ? model : providers.resolve(session.directory, small, session.workspaceId, session.id)
 }
 
 async function askModel({ session, model, text }: TitleRequest, signal: AbortSignal): Promise<string> {

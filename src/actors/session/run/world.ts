@@ -100,19 +100,23 @@ export async function takeBareWorld(core: Around, run: ClaimedRun): Promise<Worl
 async function answeringNow(core: Around, run: ClaimedRun, { target, isPlanning }: Answering): Promise<Answering> {
   const { prompt } = run
   const session = sessionOrThrow(core, run.session.id)
-  const { directory } = session
+  const { id, directory } = session
   const plansNow = session.mode !== undefined
   if (plansNow === isPlanning || prompt.agent !== undefined) {
-    const agent = await agentNow(core, directory, target.agent)
+    const agent = await agentNow(core, session, target.agent)
     return { target: agent === target.agent ? target : { ...target, agent }, isPlanning: plansNow }
   }
   const name = await agentOf(core, session)
-  const agent = name === undefined ? await core.resources.defaultAgent(directory) : await knownAgent(core, directory, name)
+  const agent = name === undefined ? await core.resources.defaultAgent(directory, id) : await knownAgent(core, directory, name, id)
   return { target: { ...target, agent }, isPlanning: plansNow }
 }
 
-function agentNow({ resources }: Pick<Around, 'resources'>, directory: string, agent: AgentView): Promise<AgentView> {
-  return resources.agent(directory, agent.record.name).catch(() => agent)
+function agentNow(
+  { resources }: Pick<Around, 'resources'>,
+  { id, directory }: ClaimedRun['session'],
+  agent: AgentView,
+): Promise<AgentView> {
+  return resources.agent(directory, agent.record.name, id).catch(() => agent)
 }
 
 function loadAll({ configs }: Pick<Sources, 'configs'>, directories: readonly string[]): Promise<readonly ConfigDocument[]> {
@@ -154,7 +158,7 @@ export async function rulesNow(
   if (isOfNow(configuration, above)) return world
   const known = narrowed.get(world)
   if (known?.configuration === configuration && known.standing === standing && areSame(known.above, above)) return known.rules
-  const agent = await agentNow(core, directory, world.target.agent)
+  const agent = await agentNow(core, session, world.target.agent)
   const now = layersOf({ session, prompt: run.prompt }, agent, await ceilingsOf(core, session))
   const rules = {
     layers: { ...world.layers, ceilings: [...(world.layers.ceilings ?? []), now] },

@@ -27,10 +27,13 @@ export function setPlanMode(
 }
 
 /** The agent of a prompt that names none; that of the session when the configuration leaves no agent to plan. */
-export async function agentOf({ resources }: Pick<Sources, 'resources'>, { mode, agent, directory }: Session): Promise<string | undefined> {
+export async function agentOf(
+  { resources }: Pick<Sources, 'resources'>,
+  { id, mode, agent, directory }: Session,
+): Promise<string | undefined> {
   if (mode === undefined) return agent
   try {
-    await resources.agent(directory, PLANNER)
+    await resources.agent(directory, PLANNER, id)
     return PLANNER
   } catch (error) {
     if (error instanceof SvcError && error.code === 'resource.not_found') return agent

@@ -40,10 +40,10 @@ export async function createSession(
     if ((parent.svcTenantId ?? LOCAL_TENANT) !== caller.tenantId) throw new SvcError('auth.session_forbidden')
   }
   await refuseUnknownWorkspace(core, caller, directory, request)
-  if (request.model !== undefined) await core.providers.check(directory, request.model, request.workspaceId)
+  if (request.model !== undefined) await core.providers.check(directory, request.model, request.workspaceId, request.parentId)
   const [project, agent, model] = await Promise.all([
     core.projects.identify(directory),
-    agentName(core, directory, request.agent),
+    agentName(core, directory, request.agent, request.parentId),
     request.model ?? configuredModel(core, directory),
   ])
   const now = effects.clock.now()
@@ -90,18 +90,18 @@ async function refuseUnknownWorkspace(
   if (!isKnown) throw new SvcError('request.unprocessable', `There is no workspace "${workspaceId}".`, { workspaceId })
 }
 
-async function agentName(core: Sources, directory: string, name: string | undefined): Promise<string> {
-  if (name === undefined) return (await core.resources.defaultAgent(directory)).record.name
-  return (await knownAgent(core, directory, name)).record.name
+async function agentName(core: Sources, directory: string, name: string | undefined, sessionId: string | undefined): Promise<string> {
+  if (name === undefined) return (await core.resources.defaultAgent(directory, sessionId)).record.name
+  return (await knownAgent(core, directory, name, sessionId)).record.name
 }
 
 /** An agent by name; an unknown one is the caller's mistake, not a missing resource. */
-export async function knownAgent(core: Pick<Sources, 'resources'>, directory: string, name: string) {
+export async function knownAgent(core: Pick<Sources, 'resources'>, directory: string, name: string, sessionId: string | undefined) {
   try {
-    return await core.resources.agent(directory, name)
+    return await core.resources.agent(directory, name, sessionId)
   } catch (error) {
     if (!(error instanceof SvcError) || error.code !== 'resource.not_found') throw error
-    const known = (await core.resources.agents(directory)).filter((agent) => !agent.hidden).map((agent) => agent.name)
+    const known = (await core.resources.agents(directory, sessionId)).filter((agent) => !agent.hidden).map((agent) => agent.name)
     throw new SvcError('request.invalid', `There is no agent "${name}". Known agents: ${known.join(', ')}.`, { agent: name, known })
   }
 }
@@ -176,11 +176,11 @@ export async function updateSession(
   directoryAt: (path: string, base: string) => Promise<string>,
 ): Promise<Session> {
   const before = sessionOrThrow(core, id)
-  if (request.agent !== undefined) await knownAgent(core, before.directory, request.agent)
+  if (request.agent !== undefined) await knownAgent(core, before.directory, request.agent, before.id)
   const directory = request.directory === undefined ? undefined : await directoryAt(unquoted(request.directory), before.directory)
   const moved = directory !== undefined && directory !== before.directory ? directory : undefined
   const project = moved === undefined ? undefined : await core.projects.identify(moved)
-  if (request.model !== undefined) await core.providers.check(directory ?? before.directory, request.model, before.workspaceId)
+  if (request.model !== undefined) await core.providers.check(directory ?? before.directory, request.model, before.workspaceId, before.id)
   const session = sessionOrThrow(core, id)
   if (moved !== undefined && (!core.statuses.isIdle(id) || core.restores.isActive(id))) {
     throw new SvcError('resource.conflict', 'The session is running; its directory can be changed when it is idle.', { sessionId: id })

@@ -45,6 +45,7 @@ import type { ExportSessionsRequest } from '../protocol/session/bundle.js'
 import type { ClaimSessionControlRequest, ForkSessionRequest, SessionControl, SessionParticipant } from '../protocol/session/sharing.js'
 import type { RevertRequest, SessionUndoTree } from '../protocol/session/undo.js'
 import type { ApiMeta, AuditEntry, Capability, DirectoryListing, HealthResponse, Identity, RuntimeInfo } from '../protocol/system/system.js'
+import type { SessionWorker } from './plugin.js'
 import type { Plugins } from './plugins.js'
 import type { Management } from './managed.js'
 import type { SignIns } from './sign-ins.js'
@@ -274,6 +275,8 @@ export interface ResolvedModel {
   readonly ref: ModelRef
   readonly model: ProviderModel
   readonly adapter: ProviderAdapter
+  /** Answers the steps of sessions, where that is no model. */
+  readonly worker?: SessionWorker
   /** Request options of provider, model and variant, merged. */
   readonly options: Readonly<Record<string, unknown>>
 }

@@ -39,6 +39,8 @@ export interface ExecutedResult {
   readonly output: unknown
   readonly isError: boolean
   readonly metadata?: unknown
+  /** How it is shown, where its output is no text for people. */
+  readonly shown?: { readonly title: string; readonly text: string; readonly metadata?: Readonly<Record<string, unknown>> }
 }
 
 export interface ToolResultContent {
@@ -100,7 +102,8 @@ export type StreamPart =
   | ExecutedResult
   /** What the model made besides text: shown to people, and to no model. */
   | { readonly type: 'file'; readonly file: Pick<FilePart, 'mime' | 'url' | 'filename'> }
-  | { readonly type: 'finish'; readonly reason: string; readonly usage: TokenUsage }
+  /** `cost` is what the provider says it was, in dollars. */
+  | { readonly type: 'finish'; readonly reason: string; readonly usage: TokenUsage; readonly cost?: number }
 
 export type FinishReason = 'stop' | 'length' | 'tool-calls' | 'content-filter' | 'error' | 'other'
 

@@ -2,8 +2,11 @@
 import type { NativePlugin } from '../../ports/plugin.js'
 import { SvcError } from '../../protocol/errors.js'
 import { ExternalOptionsPreviewRequest, ExternalPreviewQuery, externalRoutes } from '../../protocol/external/external.js'
+import { CREATE_EXTERNAL } from '../../protocol/external/external-sessions.js'
 import type { Caller } from '../../protocol/caller.js'
+import { createKept } from './kept.js'
 import { createPreviews } from './previews.js'
+import { createExternalSessions } from './sessions.js'
 
 export interface ExternalOptions {
   /** Environment of the server. */
@@ -17,9 +20,17 @@ export function externalPlugin({ env }: ExternalOptions): NativePlugin {
     capability: { id: 'svc.external.preview', apiPrefix: '/v2/external' },
     eventNamespaces: [],
     start(host) {
-      const { preview } = createPreviews(host, env)
+      const previews = createPreviews(host, env)
+      const { preview } = previews
+      const sessions = createExternalSessions({ host, env, previews, kept: createKept(host.rows) })
       return {
+        providers: [sessions.provider],
+        events: sessions.events,
         operations: {
+          async [CREATE_EXTERNAL](call) {
+            requireOwn(call.caller)
+            return sessions.create(call)
+          },
           async [externalRoutes.preview.id]({ caller, directory, query }) {
             requireOwn(caller)
             return preview(ExternalPreviewQuery.parse(query).provider, directory, {})

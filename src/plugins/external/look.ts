@@ -2,24 +2,15 @@
 import { createActor, fromPromise, toPromise } from 'xstate'
 import { previewMachine } from '../../machines/external/external-preview.machine.js'
 import { SvcError } from '../../protocol/errors.js'
-import type { ExternalOptionsPreview, ExternalProvider } from '../../protocol/external/external.js'
+import type { ExternalOptionsPreview } from '../../protocol/external/external.js'
+import type { ExternalProvider } from '../../protocol/external/external-provider.js'
 import { isRecord } from '../../protocol/text/json.js'
 import type { NativeHost } from '../../ports/plugin.js'
 import type { Adapter } from './adapters.js'
 import { openAgent } from './agent-program.js'
 import { type AgentLink, openAgentLink } from './link.js'
-import {
-  commandsIn,
-  inOrder,
-  isChosen,
-  type Offered,
-  offeredAfter,
-  offeredBy,
-  offeredIn,
-  requireOffered,
-  shownOptions,
-  withMode,
-} from './options.js'
+import { choose } from './choosing.js'
+import { commandsIn, type Offered, offeredBy, offeredIn, shownOptions } from './options.js'
 
 const VERSION = 1
 
@@ -51,24 +42,15 @@ export async function lookAt(
     return link
   }
 
-  async function chooseOne(id: string, value: string): Promise<void> {
-    requireOffered(offered, id, value)
-    if (offered.modeFallback) {
-      await opened().request('session/set_mode', { sessionId, modeId: value })
-      offered = withMode(offered, value)
-      return
-    }
-    offered = offeredAfter(await opened().request('session/set_config_option', { sessionId, configId: id, value }))
-    if (!isChosen(offered, id, value))
-      throw new SvcError('request.invalid', `The agent has not taken "${value}" for its option "${id}".`, { configId: id, value })
-  }
-
   const logic = previewMachine.provide({
     actors: {
       begin: fromPromise(async () => {
         opening = openAgentLink({
           open: (streams) => openAgent(host, { adapter, provider, directory, env }, streams),
-          onRequest: (method) => ref.send({ type: 'agent.asked', method }),
+          onRequest(method) {
+            ref.send({ type: 'agent.asked', method })
+            return undefined
+          },
           onEnd(how, said) {
             log.debug('an external agent has ended', { provider, how, said })
             ref.send({ type: 'agent.ended', how })
@@ -95,8 +77,7 @@ export async function lookAt(
       }),
       choose: fromPromise(async () => {
         try {
-          for (const id of inOrder(offered, selected)) await chooseOne(id, selected[id] ?? '')
-          for (const [id, value] of Object.entries(selected)) requireOffered(offered, id, value)
+          offered = await choose(opened(), sessionId, offered, selected)
         } catch (error) {
           if (error instanceof SvcError) refused = error
           throw error

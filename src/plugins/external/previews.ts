@@ -7,22 +7,16 @@
  */
 import { createTurns } from '../../kernel/turns.js'
 import { SvcError } from '../../protocol/errors.js'
-import type { ExternalOptionsPreview, ExternalProvider } from '../../protocol/external/external.js'
+import type { ExternalOptionsPreview } from '../../protocol/external/external.js'
+import type { ExternalProvider } from '../../protocol/external/external-provider.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { compare } from '../../kernel/sort.js'
 import type { NativeHost } from '../../ports/plugin.js'
-import { type Adapter, adapterOf } from './adapters.js'
+import { type Adapter, adapterOf, ownVariables } from './adapters.js'
 import { type Look, lookAt } from './look.js'
 import { createSnapshots } from './snapshots.js'
 
 type Env = Readonly<Record<string, string | undefined>>
-
-/** Variables of the server that an agent is given beside those of every child: its own, by how they begin. */
-const OWN: Readonly<Record<ExternalProvider, RegExp>> = {
-  opencode: /^OPENCODE_/,
-  claude: /^(?:CLAUDE|ANTHROPIC)_/,
-  codex: /^(?:CODEX|OPENAI)_|^(?:MODEL_PROVIDER|NO_BROWSER)$/,
-}
 
 export interface Previews {
   preview(provider: ExternalProvider, directory: string, selected: Readonly<Record<string, string>>): Promise<ExternalOptionsPreview>
@@ -73,11 +67,8 @@ export function createPreviews(host: Pick<NativeHost, 'effects' | 'actors' | 'st
   return {
     async preview(provider, directory, selected) {
       const adapter = await adapterOf(provider, directory, env, programs.find)
-      const own = Object.fromEntries(
-        Object.entries(env).flatMap(([name, value]) => (OWN[provider].test(name) && value !== undefined ? [[name, value]] : [])),
-      )
       const chosen = Object.entries(selected).toSorted(([a], [b]) => compare(a, b))
-      const environment = { ...childEnv, ...own }
+      const environment = { ...childEnv, ...ownVariables(provider, env) }
       const key = await keyOf(
         adapter,
         provider,

@@ -1,16 +1,8 @@
 /** Agents of others, driven over the Agent Client Protocol: what may be chosen of one (http-contract §2.5, §5.3; subsystems l). */
 import * as z from 'zod'
-import { LIMITS } from '../limits.js'
+import { ExternalProvider, selectedOptions } from './external-provider.js'
 import { defineRoute } from '../route.js'
 import { anyRecord, directoryHeaders, directoryQuery } from '../shared.js'
-
-export const ExternalProvider = z.enum(['opencode', 'claude', 'codex'])
-export type ExternalProvider = z.infer<typeof ExternalProvider>
-
-const { options: MOST } = LIMITS.external
-const selectedOptions = z
-  .record(z.string(), z.string())
-  .refine((map) => Object.keys(map).length <= MOST, `must have at most ${MOST} entries`)
 
 export const ExternalOptionsPreview = z
   .looseObject({

@@ -8,11 +8,13 @@
  */
 import type { PermissionLayers } from '../../../machines/permission/permission.js'
 import type { CompactionPolicy } from '../../../machines/session/compaction/window.js'
+import type { Session } from '../../../protocol/session/session.js'
 import type { ConfigDocument } from '../../../protocol/resource/config.js'
 import type { AgentView } from '../../../ports/facades.js'
 import type { RegistryView } from '../../../ports/view.js'
 import { compactionPolicy } from '../compaction/compaction-policy.js'
 import { sessionOrThrow, type Rows, type Sources } from '../state/core.js'
+import { externalAgent, isExternal } from '../state/external-agent.js'
 import { agentOf } from '../state/plan-mode.js'
 import type { Project } from '../state/project.js'
 import { knownAgent } from '../state/records.js'
@@ -103,7 +105,7 @@ async function answeringNow(core: Around, run: ClaimedRun, { target, isPlanning 
   const { directory } = session
   const plansNow = session.mode !== undefined
   if (plansNow === isPlanning || prompt.agent !== undefined) {
-    const agent = await agentNow(core, directory, target.agent)
+    const agent = await agentNow(core, session, target.agent)
     return { target: agent === target.agent ? target : { ...target, agent }, isPlanning: plansNow }
   }
   const name = await agentOf(core, session)
@@ -111,8 +113,11 @@ async function answeringNow(core: Around, run: ClaimedRun, { target, isPlanning 
   return { target: { ...target, agent }, isPlanning: plansNow }
 }
 
-function agentNow({ resources }: Pick<Around, 'resources'>, directory: string, agent: AgentView): Promise<AgentView> {
-  return resources.agent(directory, agent.record.name).catch(() => agent)
+function agentNow({ resources }: Pick<Around, 'resources'>, session: Session, agent: AgentView): Promise<AgentView> {
+  const { directory } = session
+  const { name } = agent.record
+  const now = isExternal(session) ? externalAgent({ resources }, directory, name) : resources.agent(directory, name)
+  return now.catch(() => agent)
 }
 
 function loadAll({ configs }: Pick<Sources, 'configs'>, directories: readonly string[]): Promise<readonly ConfigDocument[]> {
@@ -154,7 +159,7 @@ export async function rulesNow(
   if (isOfNow(configuration, above)) return world
   const known = narrowed.get(world)
   if (known?.configuration === configuration && known.standing === standing && areSame(known.above, above)) return known.rules
-  const agent = await agentNow(core, directory, world.target.agent)
+  const agent = await agentNow(core, session, world.target.agent)
   const now = layersOf({ session, prompt: run.prompt }, agent, await ceilingsOf(core, session))
   const rules = {
     layers: { ...world.layers, ceilings: [...(world.layers.ceilings ?? []), now] },

@@ -11,7 +11,7 @@ import type { ActorRegistry } from '../kernel/roots.js'
 import type { Effects } from './effects.js'
 import type { Configs } from './facades.js'
 import type { Checkouts, Git, NamedPrograms } from './git.js'
-import type { GenerateRequest, ProviderAdapter, StreamPart } from './provider-adapter.js'
+import type { ProviderAdapter, StreamPart } from './provider-adapter.js'
 import type { CommandService, ExtraContributions } from './contributions.js'
 import type { CommandSandbox, FileStateDoor, ModelDoor, PluginRows, SearchDoor, SessionArtifacts, SessionDoor } from './doors.js'
 import type { ProgramDoor } from './programs.js'
@@ -124,7 +124,15 @@ export interface ProviderContribution {
 /** Who answers a step of a session by working itself, instead of a model. */
 export interface SessionWorker {
   /** As `ProviderAdapter.generate`; what it needs of this machine it asks for at the desk. */
-  work(request: GenerateRequest, push: (part: StreamPart) => void, desk: StepDesk, signal: AbortSignal): Promise<void>
+  work(request: WorkRequest, push: (part: StreamPart) => void, desk: StepDesk, signal: AbortSignal): Promise<void>
+}
+
+/** A worker keeps the conversation itself: it is told what it has not heard. */
+export interface WorkRequest {
+  readonly sessionId: string
+  readonly directory: string
+  /** What was said since the last answer. */
+  readonly prompt: string
 }
 
 /** Where a worker asks the session for what it needs. */

@@ -35,7 +35,7 @@ const { setup: LIMIT, quiet, drain, cancel } = LIMITS.external
 const ref = ({ context: { sessionId } }: { context: TurnContext }): TurnInput => ({ sessionId })
 const toEnding = '#external-turn.ending'
 
-export const turnMachine = setup({
+export const externalTurnMachine = setup({
   types: { input: {} as TurnInput, context: {} as TurnContext, output: {} as TurnOutput, events: {} as TurnEvent },
   actors: {
     /** Starts the agent, and agrees on the protocol. */
@@ -128,7 +128,10 @@ export const turnMachine = setup({
         id: 'prompt',
         src: 'prompt',
         input: ref,
-        onDone: [{ guard: 'wasAborted', target: 'ending' }, { target: 'settling', actions: 'noteFinished' }],
+        onDone: [
+          { guard: 'wasAborted', target: 'ending' },
+          { target: 'settling', actions: 'noteFinished' },
+        ],
         onError: [
           { guard: 'wasAborted', target: 'ending' },
           { target: 'ending', actions: { type: 'noteFailure', params: ({ event }) => event } },

@@ -1,8 +1,14 @@
 /** Agents of others, over the Agent Client Protocol: `dev.svc.external` (subsystems l). */
 import type { NativePlugin } from '../../ports/plugin.js'
 import { SvcError } from '../../protocol/errors.js'
-import { ExternalOptionsPreviewRequest, ExternalPreviewQuery, externalRoutes } from '../../protocol/external/external.js'
-import { CREATE_EXTERNAL } from '../../protocol/external/external-sessions.js'
+import {
+  ExternalImportRequest,
+  ExternalOptionSetRequest,
+  ExternalOptionsPreviewRequest,
+  ExternalPreviewQuery,
+  externalRoutes,
+} from '../../protocol/external/external.js'
+import { CREATE_EXTERNAL, ExternalSessionParams, externalSessionRoutes } from '../../protocol/external/external-sessions.js'
 import type { Caller } from '../../protocol/caller.js'
 import { createKept } from './kept.js'
 import { createPreviews } from './previews.js'
@@ -30,6 +36,22 @@ export function externalPlugin({ env }: ExternalOptions): NativePlugin {
           async [CREATE_EXTERNAL](call) {
             requireOwn(call.caller)
             return sessions.create(call)
+          },
+          async [externalSessionRoutes.options.id]({ caller, params }) {
+            requireOwn(caller)
+            return sessions.options(ExternalSessionParams.parse(params).session_id)
+          },
+          async [externalSessionRoutes.setOption.id]({ caller, params, body }) {
+            requireOwn(caller)
+            return sessions.setOption(ExternalSessionParams.parse(params).session_id, ExternalOptionSetRequest.parse(body))
+          },
+          async [externalSessionRoutes.catalog.id]({ caller, directory, query }) {
+            requireOwn(caller)
+            return sessions.catalog(ExternalPreviewQuery.parse(query).provider, directory)
+          },
+          async [externalSessionRoutes.import.id]({ caller, directory, body }) {
+            requireOwn(caller)
+            return sessions.import(directory, ExternalImportRequest.parse(body))
           },
           async [externalRoutes.preview.id]({ caller, directory, query }) {
             requireOwn(caller)

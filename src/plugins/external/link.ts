@@ -34,6 +34,8 @@ export interface AgentLinkOptions {
 }
 
 const { messageBytes, messages, requests, inputBacklog, stderr: KEPT } = LIMITS.external
+/** Internal error, in JSON-RPC. */
+const FAILED = -32603
 const AGENT_METHODS = new Set(['session/update'])
 
 export async function openAgentLink({ open, onRequest, onUpdate, onEnd, most = messages }: AgentLinkOptions): Promise<AgentLink> {
@@ -75,14 +77,14 @@ export async function openAgentLink({ open, onRequest, onUpdate, onEnd, most = m
   child = started
   const connection = client({ name: 'svc' })
     .onRequest('*', async ({ method, params }) => {
-      if (answering >= requests) throw RequestError.internalError({}, `at most ${requests} requests are answered at a time`)
+      if (answering >= requests) throw new RequestError(FAILED, `at most ${requests} requests are answered at a time`)
       const answer = onRequest(method, params)
       if (answer === undefined) throw RequestError.methodNotFound(method)
       answering++
       try {
         return await answer
       } catch (error) {
-        throw RequestError.internalError({}, messageOf(error))
+        throw new RequestError(FAILED, messageOf(error))
       } finally {
         answering--
       }

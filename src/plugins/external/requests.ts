@@ -22,7 +22,10 @@ const Read = z.looseObject({
 const Write = z.looseObject({ path: z.string().min(1).max(4096), content: z.string() })
 const Permission = z.looseObject({
   toolCall: ToolCall,
-  options: z.array(z.looseObject({ optionId: z.string(), name: z.string().catch(''), kind: z.string() })).min(1).max(64),
+  options: z
+    .array(z.looseObject({ optionId: z.string(), name: z.string().catch(''), kind: z.string() }))
+    .min(1)
+    .max(64),
 })
 const Nothing = z.strictObject({})
 
@@ -37,6 +40,8 @@ export interface RequestsOptions {
   /** Canonical, of the session. */
   readonly directory: string
   readonly agent: string
+  /** Of the turn. */
+  readonly signal: AbortSignal
   /** The agent had a file written here. */
   onWritten(path: string): void
 }
@@ -65,7 +70,11 @@ async function readFile({ host, desk, directory }: RequestsOptions, { path, line
     async invoke() {
       const bytes = await files.read(place, readBytes, { canonical: true })
       content = linesOf(new TextDecoder('utf-8', { fatal: true }).decode(bytes), line, limit)
-      return { title: shown(place, directory), output: `Given to the agent: ${bytes.length} bytes.`, metadata: { path: shown(place, directory) } }
+      return {
+        title: shown(place, directory),
+        output: `Given to the agent: ${bytes.length} bytes.`,
+        metadata: { path: shown(place, directory) },
+      }
     },
   })
   const end = await desk.call({ tool, input: { filePath: place } })
@@ -73,10 +82,7 @@ async function readFile({ host, desk, directory }: RequestsOptions, { path, line
   return { content }
 }
 
-async function writeFile(
-  { host, desk, directory, onWritten }: RequestsOptions,
-  { path, content }: z.infer<typeof Write>,
-): Promise<object> {
+async function writeFile({ host, desk, directory, onWritten }: RequestsOptions, { path, content }: z.infer<typeof Write>): Promise<object> {
   const place = await inside({ host, directory }, path)
   const end = await desk.call({ tool: 'write', input: { filePath: path, content } })
   if (!end.ok) throw new Error(end.error)
@@ -85,7 +91,10 @@ async function writeFile(
   return {}
 }
 
-async function ask({ desk, updates, directory, agent }: RequestsOptions, { toolCall, options }: z.infer<typeof Permission>): Promise<object> {
+async function ask(
+  { desk, updates, directory, agent, signal }: RequestsOptions,
+  { toolCall, options }: z.infer<typeof Permission>,
+): Promise<object> {
   updates.call(toolCall)
   const needs = needsOf(toolCall, directory, agent)
   const tool = defineTool({
@@ -97,8 +106,8 @@ async function ask({ desk, updates, directory, agent }: RequestsOptions, { toolC
     invoke: async () => ({ title: 'Allowed', output: '' }),
   })
   const { ok } = await desk.call({ tool, input: {}, of: toolCall.toolCallId })
-  const wanted = (ok ? YES : NO).flatMap((kind) => options.filter((option) => option.kind === kind))
-  const [chosen] = wanted
+  const kinds = signal.aborted ? [] : ok ? YES : NO
+  const [chosen] = kinds.flatMap((kind) => options.filter((option) => option.kind === kind))
   return { outcome: chosen === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId: chosen.optionId } }
 }
 

@@ -9,12 +9,13 @@ import { isRecord } from '../../protocol/text/json.js'
 import type { EventsContribution } from '../../ports/contributions.js'
 import type { OperationCall } from '../../ports/doors.js'
 import type { NativeHost, ProviderContribution, SessionWorker } from '../../ports/plugin.js'
-import { type ModelMessage, ProviderError } from '../../ports/provider-adapter.js'
+import { ProviderError } from '../../ports/provider-adapter.js'
 import { SvcError } from '../../protocol/errors.js'
 import { EXTERNAL, ExternalProvider } from '../../protocol/external/external-provider.js'
 import { CreateSessionRequest, type ExternalAgent, type Session } from '../../protocol/session/session.js'
 import { adapterOf, ownVariables } from './adapters.js'
-import type { KeptSessions } from './kept.js'
+import { type Choices, createChoices } from './choices.js'
+import type { Kept, KeptSessions } from './kept.js'
 import type { Previews } from './previews.js'
 import { takeTurn } from './turn.js'
 
@@ -30,7 +31,7 @@ interface SessionsOptions {
   readonly kept: KeptSessions
 }
 
-export interface ExternalSessions {
+export interface ExternalSessions extends Choices {
   create(call: OperationCall): Promise<Session>
   readonly provider: ProviderContribution
   readonly events: EventsContribution
@@ -46,8 +47,17 @@ export function createExternalSessions({ host, env, previews, kept }: SessionsOp
     if (known !== undefined) host.sessions.note(sessionId, NAME, { ...known, status, lastActivityAt: clock.now() })
   }
 
+  /** What was chosen meanwhile counts more than what the agent has come to. */
+  function keep(before: Kept, { selected, ...change }: Partial<Kept>): void {
+    const now = kept.get(before.sessionId)
+    if (now === undefined) return
+    const isChosenNow = JSON.stringify(now.selected) !== JSON.stringify(before.selected)
+    const next = { ...now, ...change, ...(selected !== undefined && !isChosenNow && { selected }) }
+    host.rows.commit('process', (tx) => kept.put(tx, next))
+  }
+
   const worker = (provider: ExternalProvider): SessionWorker => ({
-    work: ({ sessionId, directory, messages }, push, desk, signal) =>
+    work: ({ sessionId, directory, prompt }, push, desk, signal) =>
       turns.run(
         sessionId,
         async () => {
@@ -60,12 +70,12 @@ export function createExternalSessions({ host, env, previews, kept }: SessionsOp
             directory,
             adapter,
             env: { ...childEnv, ...ownVariables(provider, env) },
-            prompt: promptIn(messages),
+            prompt,
             kept: row,
           }
           note(sessionId, 'running')
           try {
-            await takeTurn(host, turn, { push, desk, signal, keep: (next) => host.rows.commit('process', (tx) => kept.put(tx, next)) })
+            await takeTurn(host, turn, { push, desk, signal, keep: (change) => keep(row, change) })
             note(sessionId, 'completed')
           } catch (error) {
             note(sessionId, signal.aborted ? 'completed' : 'error')
@@ -76,19 +86,34 @@ export function createExternalSessions({ host, env, previews, kept }: SessionsOp
       ),
   })
 
+  function begin(
+    directory: string,
+    provider: ExternalProvider,
+    request: CreateSessionRequest,
+    how: Pick<Kept, 'selected' | 'agentSessionId'>,
+  ) {
+    const external: ExternalAgent = { runtime: 'acp', provider, agent: provider, status: 'created' }
+    return host.sessions.create(directory, request, { [NAME]: external }, (tx, { id }) =>
+      kept.put(tx, { sessionId: id, since: clock.now(), ...how }),
+    )
+  }
+
+  const choices = createChoices({ host, previews, kept, begin })
+
   return {
+    ...choices,
     async create({ directory, body }) {
       const { externalProvider, externalOptions = {}, ...request } = CreateSessionRequest.parse(body)
       if (externalProvider === undefined)
         throw new SvcError('request.invalid', '"externalOptions" are those of an external agent: name it in "externalProvider".')
       if (request.agent !== undefined || request.model !== undefined)
-        throw new SvcError('request.invalid', `The agent "${externalProvider}" answers the session: it has no other agent, and no model of ours.`)
+        throw new SvcError(
+          'request.invalid',
+          `The agent "${externalProvider}" answers the session: it has no other agent, and no model of ours.`,
+        )
       await adapterOf(externalProvider, directory, env, host.programs.find)
       if (Object.keys(externalOptions).length > 0) await previews.preview(externalProvider, directory, externalOptions)
-      const external: ExternalAgent = { runtime: 'acp', provider: externalProvider, agent: externalProvider, status: 'created' }
-      return host.sessions.create(directory, request, { [NAME]: external }, (tx, { id }) =>
-        kept.put(tx, { sessionId: id, since: clock.now(), selected: { ...externalOptions } }),
-      )
+      return begin(directory, externalProvider, request, { selected: { ...externalOptions } })
     },
     provider: {
       npm: [],
@@ -101,18 +126,9 @@ export function createExternalSessions({ host, env, previews, kept }: SessionsOp
       namespaces: ['session.deleted'],
       deliver({ properties }) {
         const sessionId = isRecord(properties) ? properties['sessionID'] : undefined
-        if (typeof sessionId === 'string' && kept.get(sessionId) !== undefined) host.rows.commit('process', (tx) => kept.delete(tx, sessionId))
+        if (typeof sessionId === 'string' && kept.get(sessionId) !== undefined)
+          host.rows.commit('process', (tx) => kept.delete(tx, sessionId))
       },
     },
   }
-}
-
-/** What was said since the last answer. */
-function promptIn(messages: readonly ModelMessage[]): string {
-  const last = messages.findLastIndex(({ role }) => role === 'assistant' || role === 'tool')
-  return messages
-    .slice(last + 1)
-    .flatMap((message) => (message.role === 'user' ? message.content : []))
-    .flatMap((part) => (part.type === 'text' ? [part.text] : []))
-    .join('\n\n')
 }

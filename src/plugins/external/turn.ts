@@ -2,7 +2,7 @@
 import { createActor, fromPromise, toPromise } from 'xstate'
 import * as z from 'zod'
 import { cut } from '../../kernel/cut.js'
-import { turnMachine } from '../../machines/external/external-turn.machine.js'
+import { externalTurnMachine } from '../../machines/external/external-turn.machine.js'
 import type { NativeHost, StepDesk } from '../../ports/plugin.js'
 import { ProviderError, type StreamPart } from '../../ports/provider-adapter.js'
 import type { ExternalProvider } from '../../protocol/external/external-provider.js'
@@ -10,12 +10,13 @@ import { LIMITS } from '../../protocol/limits.js'
 import { type TokenUsage, ZERO_USAGE } from '../../protocol/message/token-usage.js'
 import { isRecord } from '../../protocol/text/json.js'
 import { wellFormed } from '../../protocol/text/well-formed.js'
+import { canLoad } from './capabilities.js'
 import { choose } from './choosing.js'
 import type { Adapter } from './adapters.js'
 import { openAgent } from './agent-program.js'
 import type { Kept } from './kept.js'
 import { type AgentLink, openAgentLink } from './link.js'
-import { type Offered, offeredBy, offeredIn, shownOptions } from './options.js'
+import { isChosen, type Offered, offeredBy, offeredIn, shownOptions } from './options.js'
 import { createRequests } from './requests.js'
 import { type AgentUsage, createUpdates } from './updates.js'
 
@@ -23,15 +24,6 @@ const VERSION = 1
 /** Characters of what an agent wrote last to its error stream, in the message of its failure. */
 const ERRORS = 500
 
-const Initialized = z.looseObject({
-  protocolVersion: z.literal(VERSION, `it does not speak version ${VERSION} of the protocol`),
-  agentCapabilities: z
-    .looseObject({
-      loadSession: z.boolean().optional(),
-      sessionCapabilities: z.looseObject({ resume: z.unknown().optional() }).nullish(),
-    })
-    .nullish(),
-})
 const tokens = z.number().int().min(0).nullish()
 const Answered = z.looseObject({
   stopReason: z.string(),
@@ -64,7 +56,7 @@ export interface TurnDoors {
   readonly desk: StepDesk
   readonly signal: AbortSignal
   /** Keeps what has changed, durably. */
-  keep(kept: Kept): void
+  keep(change: Partial<Kept>): void
 }
 
 export type TurnHost = Pick<NativeHost, 'effects' | 'actors' | 'programs' | 'todos'>
@@ -74,13 +66,11 @@ export async function takeTurn(host: TurnHost, turn: Turn, doors: TurnDoors): Pr
   const { sessionId, provider, directory, adapter, env } = turn
   const { push, desk, signal } = doors
   const { clock, log } = host.effects
-  let { kept } = turn
   let opening: Promise<AgentLink> | undefined
   let link: AgentLink | undefined
-  let canLoad: 'session/resume' | 'session/load' | undefined
+  let loading: ReturnType<typeof canLoad>
   let agentSession = ''
   let offered: Offered = { options: [], modeFallback: false }
-  let isPrompted = false
   let answered: z.infer<typeof Answered> | undefined
   let usage: AgentUsage | undefined
   let errors = ''
@@ -91,10 +81,6 @@ export async function takeTurn(host: TurnHost, turn: Turn, doors: TurnDoors): Pr
     if (link === undefined) throw new Error('it has not begun')
     return link
   }
-  const keep = (change: Partial<Kept>): void => {
-    kept = { ...kept, ...change }
-    doors.keep(kept)
-  }
   const updates = createUpdates({
     push,
     agent: provider,
@@ -102,25 +88,27 @@ export async function takeTurn(host: TurnHost, turn: Turn, doors: TurnDoors): Pr
     onUsage: (told) => (usage = told),
     isOurs: (path) => written.has(path),
   })
-  const requests = createRequests({ host, desk, updates, directory, agent: provider, onWritten: (path) => written.add(path) })
+  const requests = createRequests({ host, desk, updates, directory, agent: provider, signal, onWritten: (path) => written.add(path) })
+
+  const isPrompted = () => !ref.getSnapshot().matches('opening')
 
   function take(params: unknown): void {
     if (!isRecord(params) || (agentSession !== '' && params['sessionId'] !== agentSession)) return
     const { update } = params
     if (isRecord(update) && update['sessionUpdate'] === 'config_option_update' && agentSession !== '')
       offered = offeredIn(update['configOptions'])
-    else if (isPrompted && !signal.aborted) updates.take(update)
-    if (!isPrompted) ref.send({ type: 'agent.told' })
+    else if (isPrompted() && !signal.aborted) updates.take(update)
+    if (!isPrompted()) ref.send({ type: 'agent.told' })
   }
 
   function answer(method: string, params: unknown): Promise<object> | undefined {
     const known = Object.hasOwn(requests, method) ? requests[method] : undefined
     if (known === undefined) return undefined
-    const isOwn = isPrompted && isRecord(params) && params['sessionId'] === agentSession
+    const isOwn = isPrompted() && isRecord(params) && params['sessionId'] === agentSession
     return isOwn ? known(params) : Promise.reject(new Error('there is no such session under way'))
   }
 
-  const logic = turnMachine.provide({
+  const logic = externalTurnMachine.provide({
     actors: {
       begin: fromPromise(async () => {
         opening = openAgentLink({
@@ -140,33 +128,23 @@ export async function takeTurn(host: TurnHost, turn: Turn, doors: TurnDoors): Pr
           clientCapabilities: { fs: { readTextFile: true, writeTextFile: true }, terminal: false },
           clientInfo: { name: 'svc', version: '0' },
         })
-        canLoad = loadingBy(told)
+        if (!isRecord(told) || told['protocolVersion'] !== VERSION) throw new Error(`it does not speak version ${VERSION} of the protocol`)
+        loading = canLoad(told)
       }),
       load: fromPromise(async () => {
-        const known = kept.agentSessionId
-        const place = { cwd: directory, mcpServers: [] }
-        if (known === undefined) {
-          const { sessionId: id, ...first } = offeredBy(await opened().request('session/new', place))
-          agentSession = id
-          offered = first
-          keep({ agentSessionId: id })
-          return
-        }
-        if (canLoad === undefined) throw new Error('it cannot open an earlier session again: it has neither session/resume nor session/load')
-        agentSession = known
-        const told = await opened().request(canLoad, { sessionId: known, ...place })
-        const { sessionId: _id, ...first } = offeredBy({ ...(isRecord(told) && told), sessionId: known })
+        const known = turn.kept.agentSessionId
+        if (known !== undefined) agentSession = known // what it repeats is told of it
+        const { sessionId: id, ...first } = await openSession(opened(), { directory, known, loading })
+        agentSession = id
         offered = first
+        if (known === undefined) doors.keep({ agentSessionId: id })
       }),
       choose: fromPromise(async () => {
-        offered = await choose(opened(), agentSession, offered, kept.selected)
+        const differing = Object.entries(turn.kept.selected).filter(([id, value]) => !isChosen(offered, id, value))
+        offered = await choose(opened(), agentSession, offered, Object.fromEntries(differing))
       }),
       prompt: fromPromise(async () => {
-        isPrompted = true
-        const said = await opened().request('session/prompt', { sessionId: agentSession, prompt: [{ type: 'text', text: turn.prompt }] })
-        const parsed = Answered.safeParse(said)
-        if (!parsed.success) throw new Error('its answer to the prompt cannot be read')
-        answered = parsed.data
+        answered = await prompt(opened(), agentSession, turn.prompt)
       }),
       // What was still being started when it had to end is ended once it is there.
       end: fromPromise(async () => (await opening?.catch(() => undefined))?.end()),
@@ -183,19 +161,43 @@ export async function takeTurn(host: TurnHost, turn: Turn, doors: TurnDoors): Pr
   const { end, failure } = await ended
   if (end === 'aborted') throw new ProviderError(`The agent "${provider}" was stopped.`, { retryable: false })
   if (end === 'failed' || answered === undefined) throw failed(provider, failure ?? 'it gave no answer', errors)
-  const { amount } = usage?.cost ?? {}
-  keep({ selected: shownOptions(offered).selectedOptions, ...(amount !== undefined && { cost: amount }) })
-  const cost = amount === undefined ? {} : { cost: Math.max(0, amount - (turn.kept.cost ?? 0)) }
-  push({ type: 'finish', reason: FINISHES[answered.stopReason] ?? 'other', usage: tokensOf(answered, usage), ...cost })
+  close(turn, doors, { answered, usage, offered })
+}
+
+interface Opening {
+  readonly directory: string
+  readonly known: string | undefined
+  readonly loading: ReturnType<typeof canLoad>
+}
+
+/** The session the agent had, else a new one. Throws a sentence. */
+async function openSession(link: AgentLink, { directory, known, loading }: Opening): Promise<ReturnType<typeof offeredBy>> {
+  const place = { cwd: directory, mcpServers: [] }
+  if (known === undefined) return offeredBy(await link.request('session/new', place))
+  if (loading === undefined) throw new Error('it cannot open an earlier session again: it has neither session/resume nor session/load')
+  const told = await link.request(loading, { sessionId: known, ...place })
+  return offeredBy({ ...(isRecord(told) && told), sessionId: known })
 }
 
 /** Throws a sentence. */
-function loadingBy(told: unknown): 'session/resume' | 'session/load' | undefined {
-  const parsed = Initialized.safeParse(told)
-  if (!parsed.success) throw new Error(parsed.error.issues[0]?.message ?? 'its answer to initialize cannot be read')
-  const { loadSession, sessionCapabilities } = parsed.data.agentCapabilities ?? {}
-  if (sessionCapabilities?.resume != null) return 'session/resume'
-  return loadSession === true ? 'session/load' : undefined
+async function prompt(link: AgentLink, sessionId: string, text: string): Promise<z.infer<typeof Answered>> {
+  const parsed = Answered.safeParse(await link.request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] }))
+  if (!parsed.success) throw new Error('its answer to the prompt cannot be read')
+  return parsed.data
+}
+
+interface TurnEnd {
+  readonly answered: z.infer<typeof Answered>
+  readonly usage: AgentUsage | undefined
+  readonly offered: Offered
+}
+
+/** Keeps what the agent has come to, and pushes the last part. */
+function close({ kept }: Turn, { push, keep }: TurnDoors, { answered, usage, offered }: TurnEnd): void {
+  const { amount } = usage?.cost ?? {}
+  keep({ selected: shownOptions(offered).selectedOptions, ...(amount !== undefined && { cost: amount }) })
+  const cost = amount === undefined ? {} : { cost: Math.max(0, amount - (kept.cost ?? 0)) }
+  push({ type: 'finish', reason: FINISHES[answered.stopReason] ?? 'other', usage: tokensOf(answered, usage), ...cost })
 }
 
 function failed(provider: string, failure: string, errors: string): ProviderError {

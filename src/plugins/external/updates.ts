@@ -23,7 +23,10 @@ export const ToolCall = z.looseObject({
   kind: z.string().max(64).nullish(),
   status: z.enum(['pending', 'in_progress', 'completed', 'failed']).nullish().catch(null),
   content: z.array(Content).nullish().catch(null),
-  locations: z.array(z.looseObject({ path: z.string() })).nullish().catch(null),
+  locations: z
+    .array(z.looseObject({ path: z.string() }))
+    .nullish()
+    .catch(null),
   rawInput: z.unknown().optional(),
   rawOutput: z.unknown().optional(),
 })
@@ -31,13 +34,18 @@ type ToolCall = z.infer<typeof ToolCall>
 const CallUpdate = ToolCall.extend({ sessionUpdate: z.enum(['tool_call', 'tool_call_update']) })
 const Plan = z.looseObject({
   sessionUpdate: z.literal('plan'),
-  entries: z.array(z.looseObject({ content: z.string(), status: z.string(), priority: z.string().catch('medium') })).max(LIMITS.external.options),
+  entries: z
+    .array(z.looseObject({ content: z.string(), status: z.string(), priority: z.string().catch('medium') }))
+    .max(LIMITS.external.options),
 })
 const Usage = z.looseObject({
   sessionUpdate: z.literal('usage_update'),
   used: z.number().int().min(0),
   size: z.number().int().min(0),
-  cost: z.looseObject({ amount: z.number().min(0), currency: z.string() }).nullish().catch(null),
+  cost: z
+    .looseObject({ amount: z.number().min(0), currency: z.string() })
+    .nullish()
+    .catch(null),
 })
 export type AgentUsage = z.infer<typeof Usage>
 
@@ -128,7 +136,11 @@ export function createUpdates({ push, agent, onPlan, onUsage, isOurs }: UpdatesO
       tool: known.tool,
       output: text,
       isError: call.status === 'failed',
-      shown: { title: known.title, text: text === '' && call.status === 'failed' ? 'The agent says that it has failed.' : text, metadata: { ...unkept } },
+      shown: {
+        title: known.title,
+        text: text === '' && call.status === 'failed' ? 'The agent says that it has failed.' : text,
+        metadata: { ...unkept },
+      },
     })
   }
 
@@ -139,7 +151,9 @@ export function createUpdates({ push, agent, onPlan, onUsage, isOurs }: UpdatesO
       if (chunk !== undefined) {
         const isText = chunk.sessionUpdate === 'agent_message_chunk'
         turnTo(isText ? 'text' : 'thought')
-        push(isText ? { type: 'text', delta: chunk.content.text } : { type: 'reasoning', id: `thought-${number}`, delta: chunk.content.text })
+        push(
+          isText ? { type: 'text', delta: chunk.content.text } : { type: 'reasoning', id: `thought-${number}`, delta: chunk.content.text },
+        )
         return true
       }
       const call = CallUpdate.safeParse(update).data
@@ -177,6 +191,8 @@ function textOf({ content, rawOutput }: ToolCall): string {
 }
 
 function pathsOf({ content, locations }: ToolCall): readonly string[] {
-  const diffs = (content ?? []).flatMap((each) => z.looseObject({ type: z.literal('diff'), path: z.string() }).safeParse(each).data?.path ?? [])
+  const diffs = (content ?? []).flatMap(
+    (each) => z.looseObject({ type: z.literal('diff'), path: z.string() }).safeParse(each).data?.path ?? [],
+  )
   return [...diffs, ...(locations ?? []).map(({ path }) => path)]
 }

@@ -97,8 +97,12 @@ export const CreateSessionRequest = z
     model: GivenModelRef.optional(),
     permission: z.array(PermissionRule).max(LIMITS.sessions.permissionRules).optional(),
     workspaceId: z.string().optional(),
-    externalProvider: ExternalProvider.optional().describe('An agent of others that answers the session, for good: no model, agent or compaction of ours.'),
-    externalOptions: selectedOptions.optional().describe('What is chosen of it, by the id of the option; the agent is started and asked whether it can be.'),
+    externalProvider: ExternalProvider.optional().describe(
+      'An agent of others that answers the session, for good: no model, agent or compaction of ours.',
+    ),
+    externalOptions: selectedOptions
+      .optional()
+      .describe('What is chosen of it, by the id of the option; the agent is started and asked whether it can be.'),
   })
   .meta({ id: 'CreateSessionRequest' })
 export type CreateSessionRequest = z.infer<typeof CreateSessionRequest>

@@ -30,7 +30,10 @@ export async function resolveTarget(core: Rows & Sources, sessionId: string, pro
   const agent = name === undefined ? await core.resources.defaultAgent(directory) : await knownAgent(core, directory, name)
   const ref = modelOf(prompt.model) ?? session.model ?? agent.record.model ?? (await core.providers.defaultModel(directory, workspaceId))
   if (ref.providerId === EXTERNAL)
-    throw new SvcError('request.invalid', 'An external agent answers the sessions that were made for it ("externalProvider"), and no others.')
+    throw new SvcError(
+      'request.invalid',
+      'An external agent answers the sessions that were made for it ("externalProvider"), and no others.',
+    )
   return { agent, model: await core.providers.resolve(directory, ref, workspaceId) }
 }
 

@@ -13,6 +13,7 @@ import {
   type StreamPart,
   type ToolDefinition,
 } from '../../../ports/provider-adapter.js'
+import type { WorkRequest } from '../../../ports/plugin.js'
 import { hookRequest } from './chat-hooks.js'
 import type { Rows, Work, Sources } from '../state/core.js'
 import { wellFormed } from '../../../protocol/text/well-formed.js'
@@ -142,7 +143,7 @@ export interface Stoppable {
 
 /** Streams the step into its recorder; `onCall` hears of every call that may be executed. */
 export async function streamStep(
-  core: Pick<Rows, 'effects'>,
+  core: Pick<Rows, 'effects' | 'transcripts'>,
   run: RunScope,
   step: StepScope,
   attempt: number,
@@ -195,9 +196,17 @@ export async function streamStep(
   const { adapter, worker } = target.model
   const desk = openDesk(core, { run, step, onCall }, work.signal)
   const generate: ProviderAdapter['generate'] = (asked, push, signal) =>
-    worker === undefined ? adapter.generate(asked, push, signal) : worker.work(asked, push, desk, signal)
+    worker === undefined ? adapter.generate(asked, push, signal) : worker.work(workOf(core, run), push, desk, signal)
   await generateInto({ generate }, request, record, work)
   if (step.usage === undefined) throw new ProviderError('The provider ended its stream without finishing the step.', { retryable: true })
+}
+
+/** The step under way is not closed, so its message is none of the transcript. */
+function workOf({ transcripts }: Pick<Rows, 'transcripts'>, { session: { id: sessionId, directory } }: RunScope): WorkRequest {
+  const said = transcripts.of(sessionId)
+  const since = said.slice(said.findLastIndex(({ info }) => info.role === 'assistant') + 1)
+  const texts = since.flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])))
+  return { sessionId, directory, prompt: texts.join('\n\n') }
 }
 
 /** Generates until the stream ends or a part cannot be recorded, which ends the step whatever the adapter makes of it. */

@@ -24,6 +24,7 @@ export const REASONS = {
   'src/http/answer/lingering.ts setTimeout': 'the time limit of a Node socket, which Node keeps',
   'src/plugins/external/looking.ts Promise opening':
     'the program that is being started: the look, which is a machine, ends it once it is there',
+  'src/plugins/external/terminals.ts AbortController stopped': 'stops the call of a command, which is a machine',
   'src/plugins/external/turn.ts Promise opening':
     'the program that is being started: the turn, which is a machine, ends it once it is there',
   'src/plugins/external/updates.ts state state': 'how far a call of the agent is shown by now; the record of the step is its life',

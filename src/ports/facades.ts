@@ -45,11 +45,10 @@ import type { ExportSessionsRequest } from '../protocol/session/bundle.js'
 import type { ClaimSessionControlRequest, ForkSessionRequest, SessionControl, SessionParticipant } from '../protocol/session/sharing.js'
 import type { RevertRequest, SessionUndoTree } from '../protocol/session/undo.js'
 import type { ApiMeta, AuditEntry, Capability, DirectoryListing, HealthResponse, Identity, RuntimeInfo } from '../protocol/system/system.js'
-import type { SessionWorker } from './plugin.js'
 import type { Plugins } from './plugins.js'
 import type { Management } from './managed.js'
 import type { SignIns } from './sign-ins.js'
-import type { ProviderAdapter } from './provider-adapter.js'
+import type { ProviderAdapter, SessionWorker } from './provider-adapter.js'
 
 /** JSON that is already text: sent as it is, never parsed and serialised again. */
 export interface RawJson {

@@ -11,7 +11,7 @@ import type { ActorRegistry } from '../kernel/roots.js'
 import type { Effects } from './effects.js'
 import type { Configs } from './facades.js'
 import type { Checkouts, Git, NamedPrograms } from './git.js'
-import type { ProviderAdapter, StreamPart } from './provider-adapter.js'
+import type { ProviderAdapter, SessionWorker } from './provider-adapter.js'
 import type { CommandService, ExtraContributions } from './contributions.js'
 import type { CommandSandbox, FileStateDoor, ModelDoor, PluginRows, SearchDoor, SessionArtifacts, SessionDoor } from './doors.js'
 import type { ProgramDoor } from './programs.js'
@@ -116,41 +116,10 @@ export interface ProviderContribution {
   /** How somebody signs in at it, in its own way, and what of that is kept (plugin-protocol §7.2). */
   readonly administration?: ProviderAdministration
   /** It answers sessions that were made for it, under this id: it stands in no list, and no configuration makes it. */
-  readonly worker?: { readonly id: string; create(modelId: string): SessionWorker }
+  readonly worker?: { readonly id: string; create(modelId: string): SessionWorker<ToolContribution> }
   /** Makes the adapter of one configured provider; cheap, called once per provider configuration. */
   create(settings: ProviderSettings): ProviderAdapter
 }
-
-/** Who answers a step of a session by working itself, instead of a model. */
-export interface SessionWorker {
-  /** As `ProviderAdapter.generate`; what it needs of this machine it asks for at the desk. */
-  work(request: WorkRequest, push: (part: StreamPart) => void, desk: StepDesk, signal: AbortSignal): Promise<void>
-}
-
-/** A worker keeps the conversation itself: it is told what it has not heard. */
-export interface WorkRequest {
-  readonly sessionId: string
-  readonly directory: string
-  /** What was said since the last answer. */
-  readonly prompt: string
-}
-
-/** Where a worker asks the session for what it needs. */
-export interface StepDesk {
-  /** Judged, asked for and run as a call of a model, by the rules of the session; no step follows it. Never rejects. */
-  call(call: DeskCall): Promise<DeskEnd>
-}
-
-export interface DeskCall {
-  /** One of the tools of the session, or one for this call alone. */
-  readonly tool: string | ToolContribution
-  readonly input: unknown
-  /** A call that the worker makes itself, and that this belongs to: what is asked is asked for it, and no part is made. */
-  readonly of?: string
-}
-
-/** How a call at the desk ended: its output as it is kept, or a sentence why there is none. */
-export type DeskEnd = { readonly ok: true; readonly output: string } | { readonly ok: false; readonly error: string }
 
 export interface ProviderAdministration {
   /** Names who may be handed what its sign-ins brought: stored with the credential in the place of an address, so that nobody else is. */

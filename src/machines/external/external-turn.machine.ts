@@ -71,6 +71,7 @@ export const externalTurnMachine = setup({
   initial: 'opening',
   states: {
     opening: {
+      tags: ['opening'],
       initial: 'starting',
       after: {
         limit: {

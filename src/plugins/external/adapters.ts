@@ -1,7 +1,7 @@
 /** Which program an external agent is (subsystems l.1). */
 import * as z from 'zod'
 import { SvcError } from '../../protocol/errors.js'
-import type { ExternalProvider } from '../../protocol/external/external-provider.js'
+import type { ExternalProvider } from '../../protocol/session/external-provider.js'
 import type { NativeHost } from '../../ports/plugin.js'
 
 export interface Adapter {

@@ -1,5 +1,9 @@
-/** What an agent says that it can, in its answer to `initialize`. Pure. */
+/** What an agent and we tell each other that we can. */
 import * as z from 'zod'
+import { isRecord } from '../../protocol/text/json.js'
+import type { AgentLink } from './link.js'
+
+const VERSION = 1
 
 const Told = z.looseObject({
   agentCapabilities: z
@@ -19,4 +23,15 @@ export function canLoad(told: unknown): 'session/resume' | 'session/load' | unde
 
 export function canList(told: unknown): boolean {
   return Told.safeParse(told).data?.agentCapabilities?.sessionCapabilities?.list != null
+}
+
+/** Agrees on the protocol; answers what the agent told. Throws a sentence. `serves`: it may ask for files and terminals. */
+export async function initialize(link: AgentLink, serves: boolean): Promise<Readonly<Record<string, unknown>>> {
+  const told = await link.request('initialize', {
+    protocolVersion: VERSION,
+    clientCapabilities: { fs: { readTextFile: serves, writeTextFile: serves }, terminal: serves },
+    clientInfo: { name: 'svc', version: '0' },
+  })
+  if (isRecord(told) && told['protocolVersion'] === VERSION) return told
+  throw new Error(`it does not speak version ${VERSION} of the protocol`)
 }

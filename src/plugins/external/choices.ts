@@ -8,7 +8,7 @@ import type {
 import { SvcError } from '../../protocol/errors.js'
 import { messageOf } from '../../protocol/message-of.js'
 import { cut } from '../../kernel/cut.js'
-import type { ExternalProvider } from '../../protocol/external/external-provider.js'
+import type { ExternalProvider } from '../../protocol/session/external-provider.js'
 import type { CreateSessionRequest, Session } from '../../protocol/session/session.js'
 import type { NativeHost } from '../../ports/plugin.js'
 import type { Kept, KeptSessions } from './kept.js'

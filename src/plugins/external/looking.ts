@@ -2,14 +2,12 @@
 import { createActor, fromPromise, toPromise } from 'xstate'
 import { type PreviewInput, previewMachine } from '../../machines/external/external-preview.machine.js'
 import { SvcError } from '../../protocol/errors.js'
-import type { ExternalProvider } from '../../protocol/external/external-provider.js'
-import { isRecord } from '../../protocol/text/json.js'
+import type { ExternalProvider } from '../../protocol/session/external-provider.js'
 import type { NativeHost } from '../../ports/plugin.js'
 import type { Adapter } from './adapters.js'
 import { openAgent } from './agent-program.js'
+import { initialize } from './capabilities.js'
 import { type AgentLink, openAgentLink } from './link.js'
-
-const VERSION = 1
 
 /** Which agent, and where. */
 export interface Looked {
@@ -70,14 +68,7 @@ export async function look(
           onUpdate: (params) => steps.hear?.(params),
         })
         link = await opening
-        const answer = await link.request('initialize', {
-          protocolVersion: VERSION,
-          clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
-          clientInfo: { name: 'svc', version: '0' },
-        })
-        if (!isRecord(answer) || answer['protocolVersion'] !== VERSION)
-          throw new Error(`it does not speak version ${VERSION} of the protocol`)
-        told = answer
+        told = await initialize(link, false)
       }),
       open: step((open) => steps.open(open, told)),
       choose: step((open) => steps.choose?.(open)),

@@ -8,7 +8,7 @@
 import { createTurns } from '../../kernel/turns.js'
 import { SvcError } from '../../protocol/errors.js'
 import type { ExternalOptionsPreview, ExternalSessionCatalog } from '../../protocol/external/external.js'
-import type { ExternalProvider } from '../../protocol/external/external-provider.js'
+import type { ExternalProvider } from '../../protocol/session/external-provider.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { compare } from '../../kernel/sort.js'
 import type { NativeHost } from '../../ports/plugin.js'

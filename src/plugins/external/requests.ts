@@ -6,7 +6,8 @@
  */
 import * as z from 'zod'
 import { cut } from '../../kernel/cut.js'
-import type { NativeHost, PermissionNeed, StepDesk } from '../../ports/plugin.js'
+import type { NativeHost, PermissionNeed, ToolContribution } from '../../ports/plugin.js'
+import type { StepDesk } from '../../ports/provider-adapter.js'
 import { defineTool } from '../../ports/plugin.js'
 import { isWithin } from '../../protocol/caller.js'
 import { LIMITS } from '../../protocol/limits.js'
@@ -35,7 +36,7 @@ const NO = ['reject_once', 'reject_always']
 
 export interface RequestsOptions {
   readonly host: Pick<NativeHost, 'effects'>
-  readonly desk: StepDesk
+  readonly desk: StepDesk<ToolContribution>
   readonly updates: Pick<Updates, 'call'>
   /** Canonical, of the session. */
   readonly directory: string

@@ -8,10 +8,10 @@ import { createLanes } from '../../kernel/lane.js'
 import { isRecord } from '../../protocol/text/json.js'
 import type { EventsContribution } from '../../ports/contributions.js'
 import type { OperationCall } from '../../ports/doors.js'
-import type { NativeHost, ProviderContribution, SessionWorker } from '../../ports/plugin.js'
-import { ProviderError } from '../../ports/provider-adapter.js'
+import type { NativeHost, ProviderContribution, ToolContribution } from '../../ports/plugin.js'
+import { ProviderError, type SessionWorker } from '../../ports/provider-adapter.js'
 import { SvcError } from '../../protocol/errors.js'
-import { EXTERNAL, ExternalProvider } from '../../protocol/external/external-provider.js'
+import { EXTERNAL, ExternalProvider } from '../../protocol/session/external-provider.js'
 import { CreateSessionRequest, type ExternalAgent, type Session } from '../../protocol/session/session.js'
 import { adapterOf, ownVariables } from './adapters.js'
 import { type Choices, createChoices } from './choices.js'
@@ -56,7 +56,7 @@ export function createExternalSessions({ host, env, previews, kept }: SessionsOp
     host.rows.commit('process', (tx) => kept.put(tx, next))
   }
 
-  const worker = (provider: ExternalProvider): SessionWorker => ({
+  const worker = (provider: ExternalProvider): SessionWorker<ToolContribution> => ({
     work: ({ sessionId, directory, prompt }, push, desk, signal) =>
       turns.run(
         sessionId,

@@ -3,14 +3,14 @@ import { createActor, fromPromise, toPromise } from 'xstate'
 import * as z from 'zod'
 import { cut } from '../../kernel/cut.js'
 import { externalTurnMachine } from '../../machines/external/external-turn.machine.js'
-import type { NativeHost, StepDesk } from '../../ports/plugin.js'
-import { ProviderError, type StreamPart } from '../../ports/provider-adapter.js'
-import type { ExternalProvider } from '../../protocol/external/external-provider.js'
+import type { NativeHost, ToolContribution } from '../../ports/plugin.js'
+import { ProviderError, type StepDesk, type StreamPart } from '../../ports/provider-adapter.js'
+import type { ExternalProvider } from '../../protocol/session/external-provider.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { type TokenUsage, ZERO_USAGE } from '../../protocol/message/token-usage.js'
 import { isRecord } from '../../protocol/text/json.js'
 import { wellFormed } from '../../protocol/text/well-formed.js'
-import { canLoad } from './capabilities.js'
+import { canLoad, initialize } from './capabilities.js'
 import { choose } from './choosing.js'
 import type { Adapter } from './adapters.js'
 import { openAgent } from './agent-program.js'
@@ -18,9 +18,9 @@ import type { Kept } from './kept.js'
 import { type AgentLink, openAgentLink } from './link.js'
 import { isChosen, type Offered, offeredBy, offeredIn, shownOptions } from './options.js'
 import { createRequests } from './requests.js'
+import { createTerminals } from './terminals.js'
 import { type AgentUsage, createUpdates } from './updates.js'
 
-const VERSION = 1
 /** Characters of what an agent wrote last to its error stream, in the message of its failure. */
 const ERRORS = 500
 
@@ -53,7 +53,7 @@ export interface Turn {
 
 export interface TurnDoors {
   readonly push: (part: StreamPart) => void
-  readonly desk: StepDesk
+  readonly desk: StepDesk<ToolContribution>
   readonly signal: AbortSignal
   /** Keeps what has changed, durably. */
   keep(change: Partial<Kept>): void
@@ -88,9 +88,11 @@ export async function takeTurn(host: TurnHost, turn: Turn, doors: TurnDoors): Pr
     onUsage: (told) => (usage = told),
     isOurs: (path) => written.has(path),
   })
-  const requests = createRequests({ host, desk, updates, directory, agent: provider, signal, onWritten: (path) => written.add(path) })
+  const terminals = createTerminals(desk)
+  const files = createRequests({ host, desk, updates, directory, agent: provider, signal, onWritten: (path) => written.add(path) })
 
-  const isPrompted = () => !ref.getSnapshot().matches('opening')
+  const requests: typeof files = { ...files, ...terminals.requests }
+  const isPrompted = () => !ref.getSnapshot().hasTag('opening')
 
   function take(params: unknown): void {
     if (!isRecord(params) || (agentSession !== '' && params['sessionId'] !== agentSession)) return
@@ -123,13 +125,7 @@ export async function takeTurn(host: TurnHost, turn: Turn, doors: TurnDoors): Pr
           },
         })
         link = await opening
-        const told = await link.request('initialize', {
-          protocolVersion: VERSION,
-          clientCapabilities: { fs: { readTextFile: true, writeTextFile: true }, terminal: false },
-          clientInfo: { name: 'svc', version: '0' },
-        })
-        if (!isRecord(told) || told['protocolVersion'] !== VERSION) throw new Error(`it does not speak version ${VERSION} of the protocol`)
-        loading = canLoad(told)
+        loading = canLoad(await initialize(link, true))
       }),
       load: fromPromise(async () => {
         const known = turn.kept.agentSessionId
@@ -159,6 +155,7 @@ export async function takeTurn(host: TurnHost, turn: Turn, doors: TurnDoors): Pr
   ref.start()
   if (signal.aborted) abort()
   const { end, failure } = await ended
+  terminals.end()
   if (end === 'aborted') throw new ProviderError(`The agent "${provider}" was stopped.`, { retryable: false })
   if (end === 'failed' || answered === undefined) throw failed(provider, failure ?? 'it gave no answer', errors)
   close(turn, doors, { answered, usage, offered })

@@ -1,6 +1,6 @@
 /** Agents of others, driven over the Agent Client Protocol: what may be chosen of one (http-contract §2.5, §5.3; subsystems l). */
 import * as z from 'zod'
-import { ExternalProvider, selectedOptions } from './external-provider.js'
+import { ExternalProvider, selectedOptions } from '../session/external-provider.js'
 import { defineRoute } from '../route.js'
 import { anyRecord, directoryHeaders, directoryQuery } from '../shared.js'
 

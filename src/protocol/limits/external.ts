@@ -22,6 +22,8 @@ export const externalLimits = {
     /** Messages of an agent in one turn of a session, and requests of it that are not answered yet. */
     turnMessages: 1_000_000,
     requests: 32,
+    /** Commands of one turn that an agent has not released. */
+    terminals: 32,
     /** How long an agent is listened to after it has loaded a session: until it is quiet, and at most; and after it has answered a prompt. */
     quiet: 25,
     drain: 250,

@@ -1,6 +1,6 @@
 /** Sessions: record, status, runtime, execution activity, todos, and their routes (http-contract §2.5). */
 import * as z from 'zod'
-import { ExternalProvider, selectedOptions } from '../external/external-provider.js'
+import { ExternalProvider, selectedOptions } from './external-provider.js'
 import { GivenModelRef, ModelRef, PageCursor } from '../message/message.js'
 import { TokenUsage } from '../message/token-usage.js'
 import { PermissionRule } from '../interaction/interaction.js'

@@ -245,6 +245,23 @@ describe('a session on an external agent', () => {
     expect(heard().filter((one) => one.heard === 'session/prompt')).toHaveLength(2)
   })
 
+  test('runs commands for its agent, by its rules, and stops what is left when the turn ends', async () => {
+    const { id } = await create({ permission: [{ permission: 'bash', pattern: 'rm *', action: 'deny' }] })
+    const message = await answer(id, 'shell echo hello', 'shell exit 3', 'shell rm -r .', 'leaves exec sleep 600', 'say over')
+    const said = textOf(message)
+    expect(said).toContain('[0 false hello')
+    expect(said).toContain('[3 ')
+    expect(said).toContain('[126 false A permission rule denies bash')
+    expect(said).toContain('over')
+    expect(callsOf(message).map(({ tool, state }) => [tool, state.status])).toEqual([
+      ['bash', 'completed'],
+      ['bash', 'error'],
+      ['bash', 'error'],
+      ['bash', 'error'],
+    ])
+    await expectNobody()
+  })
+
   test('tells what may be chosen, and chooses it from the next turn on', async () => {
     const { id } = await create()
     const path = `/v2/sessions/${id}/external/options`

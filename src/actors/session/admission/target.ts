@@ -1,6 +1,6 @@
 /** Who answers a prompt: an agent of ours with a model, or an agent of others (sessions-events §4.8; subsystems l.4). */
 import { SvcError } from '../../../protocol/errors.js'
-import { EXTERNAL } from '../../../protocol/external/external-provider.js'
+import { EXTERNAL } from '../../../protocol/session/external-provider.js'
 import type { ModelRef, UserModel } from '../../../protocol/message/message.js'
 import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
 import type { Session } from '../../../protocol/session/session.js'

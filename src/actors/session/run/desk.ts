@@ -5,7 +5,8 @@
  * I1 A call ends with its record, or with the step.
  * I2 A call that belongs to one the worker makes itself leaves no part of its own.
  */
-import type { DeskCall, DeskEnd, StepDesk, ToolContribution, ToolResult } from '../../../ports/plugin.js'
+import type { ToolContribution, ToolResult } from '../../../ports/plugin.js'
+import type { DeskCall as Call, DeskEnd, StepDesk } from '../../../ports/provider-adapter.js'
 import type { RegisteredTool } from '../../../ports/view.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { wellFormedValue } from '../../../protocol/text/well-formed.js'
@@ -19,9 +20,11 @@ interface DeskStep {
   readonly onCall: (callId: string) => void
 }
 
+type DeskCall = Call<ToolContribution>
+
 const ENDED = 'The turn has ended.'
 
-export function openDesk({ effects }: Pick<Rows, 'effects'>, desk: DeskStep, signal: AbortSignal): StepDesk {
+export function openDesk({ effects }: Pick<Rows, 'effects'>, desk: DeskStep, signal: AbortSignal): StepDesk<ToolContribution> {
   return {
     call: (call) =>
       new Promise<DeskEnd>((resolve) => {
@@ -41,7 +44,8 @@ export function openDesk({ effects }: Pick<Rows, 'effects'>, desk: DeskStep, sig
 /** Answers why it does not begin. */
 function begin({ run, step, onCall }: DeskStep, callId: string, call: DeskCall, onEnd: (how: DeskEnd) => void): string | undefined {
   const { recorder, world } = step
-  const tool = typeof call.tool === 'string' ? allowedTools(world).get(call.tool) : registered(call.tool)
+  const found = typeof call.tool === 'string' ? allowedTools(world).get(call.tool) : registered(call.tool)
+  const tool = found && watched(found, call)
   if (tool === undefined) return `The rules of the session leave no tool "${String(call.tool)}" to it.`
   const { id } = tool.contribution
   const given = wellFormedValue(call.input)
@@ -82,11 +86,35 @@ function heard(recorder: CallRecorder, isShown: boolean, onEnd: (how: DeskEnd) =
     callProgress: (callId, metadata) => (isShown ? recorder.callProgress(callId, metadata) : undefined),
     callCompleted(callId, result: ToolResult) {
       if (isShown) recorder.callCompleted(callId, result)
-      onEnd({ ok: true, output: result.output })
+      onEnd({ ok: true, output: result.output, metadata: result.metadata })
     },
     callFailed(callId, tool, error, input, metadata) {
       if (isShown) recorder.callFailed(callId, tool, error, input, metadata)
-      onEnd({ ok: false, error })
+      onEnd({ ok: false, error, metadata })
+    },
+  }
+}
+
+/** The same tool, stopped and looked at by whoever calls. */
+function watched(tool: RegisteredTool, { signal, onProgress }: DeskCall): RegisteredTool {
+  if (signal === undefined && onProgress === undefined) return tool
+  const { contribution } = tool
+  return {
+    ...tool,
+    get open() {
+      return tool.open
+    },
+    contribution: {
+      ...contribution,
+      invoke: (input, context) =>
+        contribution.invoke(input, {
+          ...context,
+          signal: signal === undefined ? context.signal : AbortSignal.any([context.signal, signal]),
+          progress(metadata) {
+            onProgress?.(metadata)
+            context.progress(metadata)
+          },
+        }),
     },
   }
 }

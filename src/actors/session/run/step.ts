@@ -12,8 +12,8 @@ import {
   ProviderError,
   type StreamPart,
   type ToolDefinition,
+  type WorkRequest,
 } from '../../../ports/provider-adapter.js'
-import type { WorkRequest } from '../../../ports/plugin.js'
 import { hookRequest } from './chat-hooks.js'
 import type { Rows, Work, Sources } from '../state/core.js'
 import { wellFormed } from '../../../protocol/text/well-formed.js'

@@ -9,7 +9,7 @@ import {
   type Session,
   type UpdateSessionRequest,
 } from '../../../protocol/session/session.js'
-import { EXTERNAL } from '../../../protocol/external/external-provider.js'
+import { EXTERNAL } from '../../../protocol/session/external-provider.js'
 import type { RawJson, SessionListQuery } from '../../../ports/facades.js'
 import type { Change } from '../../events/journal.js'
 import { rootOf, sessionOrThrow, type Rows, type Work, type Sources } from './core.js'

@@ -22,8 +22,14 @@ export const REASONS = {
   'src/server/door.ts setTimeout': 'the time limit of a Node socket, which Node keeps',
   'src/http/answer/unread.ts setTimeout': 'the time limit of a Node socket, which Node keeps',
   'src/http/answer/lingering.ts setTimeout': 'the time limit of a Node socket, which Node keeps',
-  'src/plugins/external/look.ts Promise opening':
+  'src/plugins/external/looking.ts Promise opening':
     'the program that is being started: the look, which is a machine, ends it once it is there',
+  'src/plugins/external/look.ts AbortController toldCommands': 'wakes the look, which is a machine, when the agent has told its commands',
+  'src/plugins/external/terminals.ts AbortController stopped': 'stops the call of a command, which is a machine',
+  'src/plugins/external/turn.ts Promise opening':
+    'the program that is being started: the turn, which is a machine, ends it once it is there',
+  'src/plugins/external/updates.ts state state': 'how far a call of the agent is shown by now; the record of the step is its life',
+  'src/plugins/external/updates.ts state passage': READ,
   'src/plugins/external/previews.ts promises looking': 'looks under way, which are machines, for whoever asks the same',
   'src/plugins/external/previews.ts in flight looking': LISTED,
   'src/plugins/external/previews.ts in flight failed': 'a memory: when a look last failed, so that it rests',

@@ -48,7 +48,7 @@ import type { ApiMeta, AuditEntry, Capability, DirectoryListing, HealthResponse,
 import type { Plugins } from './plugins.js'
 import type { Management } from './managed.js'
 import type { SignIns } from './sign-ins.js'
-import type { ProviderAdapter } from './provider-adapter.js'
+import type { ProviderAdapter, SessionWorker } from './provider-adapter.js'
 
 /** JSON that is already text: sent as it is, never parsed and serialised again. */
 export interface RawJson {
@@ -275,6 +275,8 @@ export interface ResolvedModel {
   readonly ref: ModelRef
   readonly model: ProviderModel
   readonly adapter: ProviderAdapter
+  /** Answers the steps of sessions, where that is no model. */
+  readonly worker?: SessionWorker
   /** Request options of provider, model and variant, merged. */
   readonly options: Readonly<Record<string, unknown>>
 }

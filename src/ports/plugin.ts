@@ -12,7 +12,7 @@ import type { ActorRegistry } from '../kernel/roots.js'
 import type { Effects } from './effects.js'
 import type { Configs } from './facades.js'
 import type { Checkouts, Git, NamedPrograms } from './git.js'
-import type { ProviderAdapter } from './provider-adapter.js'
+import type { ProviderAdapter, SessionWorker } from './provider-adapter.js'
 import type { CommandService, ExtraContributions } from './contributions.js'
 import type { CommandSandbox, FileStateDoor, MediaDoor, ModelDoor, PluginRows, SearchDoor, SessionArtifacts, SessionDoor } from './doors.js'
 import type { ProgramDoor } from './programs.js'
@@ -118,6 +118,8 @@ export interface ProviderContribution {
   readonly takesTokens?: true
   /** How somebody signs in at it, in its own way, and what of that is kept (plugin-protocol §7.2). */
   readonly administration?: ProviderAdministration
+  /** It answers sessions that were made for it, under this id: it stands in no list, and no configuration makes it. */
+  readonly worker?: { readonly id: string; create(modelId: string): SessionWorker<ToolContribution> }
   /** Makes the adapter of one configured provider; cheap, called once per provider configuration. */
   create(settings: ProviderSettings): ProviderAdapter
 }

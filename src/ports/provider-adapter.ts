@@ -39,6 +39,8 @@ export interface ExecutedResult {
   readonly output: unknown
   readonly isError: boolean
   readonly metadata?: unknown
+  /** How it is shown, where its output is no text for people. */
+  readonly shown?: { readonly title: string; readonly text: string; readonly metadata?: Readonly<Record<string, unknown>> }
 }
 
 export interface ToolResultContent {
@@ -100,7 +102,8 @@ export type StreamPart =
   | ExecutedResult
   /** What the model made besides text: shown to people, and to no model. */
   | { readonly type: 'file'; readonly file: Pick<FilePart, 'mime' | 'url' | 'filename'> }
-  | { readonly type: 'finish'; readonly reason: string; readonly usage: TokenUsage }
+  /** `cost` is what the provider says it was, in dollars. */
+  | { readonly type: 'finish'; readonly reason: string; readonly usage: TokenUsage; readonly cost?: number }
 
 export type FinishReason = 'stop' | 'length' | 'tool-calls' | 'content-filter' | 'error' | 'other'
 
@@ -144,4 +147,40 @@ export interface ProviderAdapter {
    * Nothing is pushed after the promise settles or `signal` aborts.
    */
   generate(request: GenerateRequest, push: (part: StreamPart) => void, signal: AbortSignal): Promise<void>
+}
+
+/** Who answers a step of a session by working itself, instead of a model. */
+export interface SessionWorker<Tool = unknown> {
+  /** As `ProviderAdapter.generate`; what it needs of this machine it asks for at the desk. */
+  work(request: WorkRequest, push: (part: StreamPart) => void, desk: StepDesk<Tool>, signal: AbortSignal): Promise<void>
+}
+
+/** A worker keeps the conversation itself: it is told what it has not heard. */
+export interface WorkRequest {
+  readonly sessionId: string
+  readonly directory: string
+  /** What was said since the last answer. */
+  readonly prompt: string
+}
+
+/** Where a worker asks the session for what it needs. */
+export interface StepDesk<Tool = unknown> {
+  /** Judged, asked for and run as a call of a model, by the rules of the session; no step follows it. Never rejects. */
+  call(call: DeskCall<Tool>): Promise<DeskEnd>
+}
+
+export interface DeskCall<Tool = unknown> {
+  /** One of the tools of the session, or one for this call alone. */
+  readonly tool: string | Tool
+  readonly input: unknown
+  /** A call that the worker makes itself, and that this belongs to: what is asked is asked for it, and no part is made. */
+  readonly of?: string
+  /** Stops this call alone. */
+  readonly signal?: AbortSignal
+  onProgress?(metadata: Readonly<Record<string, unknown>>): void
+}
+
+/** How a call at the desk ended: its output as it is kept, or a sentence why there is none. */
+export type DeskEnd = ({ readonly ok: true; readonly output: string } | { readonly ok: false; readonly error: string }) & {
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined
 }

@@ -3,6 +3,7 @@ import { artifactRoutes } from './system/artifact.js'
 import { configRoutes } from './resource/config.js'
 import { eventRoutes } from './event/event.js'
 import { externalRoutes } from './external/external.js'
+import { externalSessionRoutes } from './external/external-sessions.js'
 import { interactionRoutes } from './interaction/interaction.js'
 import { inspectorRoutes } from './system/inspector.js'
 import { bundleRoutes } from './session/bundle.js'
@@ -46,6 +47,7 @@ const GROUPS = [
   connectionRoutes,
   signInRoutes,
   externalRoutes,
+  externalSessionRoutes,
   interactionRoutes,
   eventRoutes,
   inspectorRoutes,

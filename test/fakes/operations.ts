@@ -106,6 +106,15 @@ const EXTERNAL = {
   externalSessionId: null,
   availableCommands: [],
 }
+const EXTERNAL_SESSION = {
+  id: 'ses_2',
+  slug: 'a',
+  projectId: 'p',
+  directory: '/srv/here',
+  title: 'From the agent',
+  version: '0',
+  time: { created: 1, updated: 1 },
+}
 const CHANGE = { path: 'a.txt', file: 'a.txt', status: 'modified', additions: 1, deletions: 0 }
 const DIFF = { ...CHANGE, added: 1, removed: 0, patch: 'diff --git a/a.txt b/a.txt\n', hunks: [{ patch: 'diff --git a/a.txt b/a.txt\n' }] }
 
@@ -127,6 +136,10 @@ export const OPERATION_ANSWERS: Readonly<Record<string, unknown>> = {
   'v2.plugins.vcs.get': { branch: 'main', default_branch: 'main' },
   'v2.external.options.preview': EXTERNAL,
   'v2.external.options.previewSelected': EXTERNAL,
+  'v2.sessions.external.options.get': EXTERNAL,
+  'v2.sessions.external.options.set': EXTERNAL,
+  'v2.sessions.external.catalog': { provider: 'opencode', cwd: '/srv/here', sessions: [], importSupported: true },
+  'v2.sessions.external.import': EXTERNAL_SESSION,
   'v2.plugins.vcs.status': [CHANGE],
   'v2.plugins.vcs.diff': [DIFF],
   'v2.plugins.vcs.diff.raw': new TextEncoder().encode(DIFF.patch),

@@ -108,6 +108,8 @@ test('what we send is open to new fields, what we take is closed', () => {
     'CreateSessionRequest',
     'ExecutionSummary',
     'ExportSessionsRequest',
+    'ExternalImportRequest',
+    'ExternalOptionSetRequest',
     'ExternalOptionsPreviewRequest',
     'ForkSessionRequest',
     'GoalResearchRequest',

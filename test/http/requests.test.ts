@@ -260,13 +260,6 @@ describe('the directory of a call', () => {
   })
 })
 
-test('what is asked of external agents is answered as not implemented, and nothing else is', async () => {
-  const status = async (method: 'GET' | 'POST', url: string) => (await server.inject({ method, url })).statusCode
-  expect(await status('POST', '/v2/sessions/external/import')).toBe(501)
-  expect(await status('GET', '/v2/sessions/ses_mine/external/options')).toBe(501)
-  expect(await status('GET', '/v2/externals/options')).toBe(404)
-})
-
 describe('the request target', () => {
   test.each([
     '/v2//health',

@@ -47,6 +47,8 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'v2.providers.connections.create': { label: 'Work', credential: { type: 'api', key: 'k' } },
   'v2.providers.connections.rename': { label: 'Play' },
   'v2.providers.oauth.authorize': { method: 'browser' },
+  'v2.sessions.external.import': { provider: 'opencode', externalSessionId: 'one' },
+  'v2.sessions.external.options.set': { configId: 'model', value: 'large' },
   'v2.external.options.previewSelected': { selectedOptions: { model: 'large' } },
   'v2.providers.oauth.callback': { method: 'browser', attemptId: 'attempt_1' },
   'v2.config.update': { model: 'svc/offline' },

@@ -16,6 +16,7 @@ import { titleMachine } from '../../src/machines/session/title.machine.js'
 import { askingMachine } from '../../src/machines/acp/asking.machine.js'
 import { turnMachine } from '../../src/machines/acp/turn.machine.js'
 import { previewMachine } from '../../src/machines/external/external-preview.machine.js'
+import { externalTurnMachine } from '../../src/machines/external/external-turn.machine.js'
 import { explore, missing } from './paths.js'
 
 const done = (actorId: string, output?: unknown) => ({ type: `xstate.done.actor.${actorId}`, output, actorId })
@@ -57,6 +58,23 @@ describe('every transition is covered by generated paths', () => {
       ...['begin', 'open', 'choose', 'end'].flatMap((id) => [done(id), error(id)]),
     ])
     expect(missing(explored)).toEqual([])
+  })
+
+  it('of the machine of a turn of an external agent', () => {
+    const explored = explore(externalTurnMachine.provide({ actions: { cancel: () => undefined } }), { sessionId: 'ses_1' }, [
+      { type: 'agent.told' },
+      { type: 'agent.ended', how: 'it has ended' } as never,
+      { type: 'abort.requested' },
+      after('limit', 'external-turn.opening'),
+      after('drain', 'external-turn.opening.draining'),
+      after('quiet', 'external-turn.opening.draining.listening'),
+      after('cancel', 'external-turn.prompting.cancelling'),
+      after('quiet', 'external-turn.settling'),
+      ...['begin', 'load', 'choose', 'prompt', 'end'].flatMap((id) => [done(id), error(id)]),
+    ])
+    expect(missing(explored)).toEqual([])
+    const ends = explored.snapshots.filter(({ status }) => status === 'done').map(({ output }) => output.end)
+    expect(new Set(ends)).toEqual(new Set(['finished', 'failed', 'aborted']))
   })
 
   it("of the machine of an editor's prompt", () => {

@@ -25,6 +25,7 @@ import { obstacle } from './obstacle.js'
 import { createReach } from './reach.js'
 import type { Renewal } from './sign-in/tokens.js'
 import { type Models, refuseUnknownVariant } from './unknown.js'
+import { workerModel } from './worker-model.js'
 
 export interface ProvidersDeps extends CatalogsDeps {
   readonly effects: Pick<Effects, 'clock' | 'fetch' | 'env' | 'log'>
@@ -115,6 +116,8 @@ export function createProviders(deps: ProvidersDeps): Providers {
       )
     },
     async resolve(directory, ref, workspaceId, sessionId) {
+      const worker = (await contributions(directory)).find(({ worker }) => worker?.id === ref.providerId)?.worker
+      if (worker !== undefined) return workerModel(worker, ref)
       const { catalog, provider, model, reached } = await reach({ directory, workspaceId, sessionId }, ref)
       const variant = ref.variant === undefined ? {} : model.variants[ref.variant]
       return {

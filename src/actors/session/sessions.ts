@@ -12,6 +12,7 @@ import { importSession } from './bundles/import.js'
 import { answerTo, namedCommand, submitCommand, submitShell } from './admission/commands.js'
 import { rootOf, sessionOrThrow, type Rows, type Work, type Sources } from './state/core.js'
 import { compactionEnd, type Compactions, createCompactions } from './compaction/compactions.js'
+import { refuseExternal } from './state/external-agent.js'
 import { forkSession } from './history/fork.js'
 import { deleteMessage, deletePart, getMessage, messageList, messagePage, replacePart } from './history/history.js'
 import { createUndo } from './history/undo.js'
@@ -137,6 +138,7 @@ function said(served: Served) {
     },
     abort: (id, queue) => abort(served, id, queue),
     async compact(id, signal) {
+      refuseExternal(get(id), 'there is nothing to compact')
       const runId = compactions.request(id)
       supervisor.wake(id)
       await core.statuses.runEnded(id, runId, signal)

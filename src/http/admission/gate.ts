@@ -75,7 +75,7 @@ export function createGate({ doors, tokens, calls, sockets, guesses, checkAgent,
       if (!open && request.caller?.authenticated !== true)
         throw new SvcError('quota.exceeded', 'All connections of this server are in use; the last ones are kept for health.')
     }
-    if (request.is404) throw EXTERNAL.test(path) ? noExternalAgents() : notFound(request.method, path)
+    if (request.is404) throw notFound(request.method, path)
     if (calls.closing && !open) throw new SvcError('lifecycle.closed')
     return false
   }
@@ -103,11 +103,4 @@ function isPreflight(request: FastifyRequest): boolean {
   return (
     request.method === 'OPTIONS' && request.allowedOrigin !== undefined && request.headers['access-control-request-method'] !== undefined
   )
-}
-
-/** Operations of the contract that this version does not have: conversations with external agents (http-contract §5.5). */
-const EXTERNAL = /^\/v2\/(?:sessions\/external|sessions\/[^/]+\/external)\//
-
-function noExternalAgents(): SvcError {
-  return new SvcError('feature.not_implemented', 'Conversations with external agents are not part of this version.')
 }

@@ -1,6 +1,7 @@
 /** Delegated tasks, goals and commands in the background, served by the plugins `dev.svc.subagents`, `dev.svc.goals` and `dev.svc.shell` (http-contract §5.5, §5.8). */
 import type { Runtime } from '../../ports/facades.js'
 import { externalRoutes } from '../../protocol/external/external.js'
+import { externalSessionRoutes } from '../../protocol/external/external-sessions.js'
 import { goalRoutes } from '../../protocol/session/goal.js'
 import { jobRoutes } from '../../protocol/session/job.js'
 import { subagentRoutes } from '../../protocol/session/subagent.js'
@@ -13,5 +14,6 @@ export function delegationRoutes(bind: Binder, { plugins }: Runtime): void {
     ...Object.values(goalRoutes),
     ...Object.values(jobRoutes),
     ...Object.values(externalRoutes),
+    ...Object.values(externalSessionRoutes),
   ])
 }

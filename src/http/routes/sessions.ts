@@ -2,18 +2,23 @@
 import type { Runtime } from '../../ports/facades.js'
 import type { Caller } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
+import { CREATE_EXTERNAL } from '../../protocol/external/external-sessions.js'
 import { sharingRoutes as sharing } from '../../protocol/session/sharing.js'
-import { sessionRoutes as contracts } from '../../protocol/session/session.js'
+import { Session, sessionRoutes as contracts } from '../../protocol/session/session.js'
 import { undoRoutes } from '../../protocol/session/undo.js'
 import type { Admission } from '../admission/admission.js'
 import type { Binder } from '../bind.js'
 
-export function sessionRoutes(bind: Binder, { sessions }: Runtime, admission: Admission): void {
+export function sessionRoutes(bind: Binder, { sessions, plugins }: Runtime, admission: Admission): void {
   bind.json(contracts.list, async ({ caller, query, headers }) => {
     const directory = await filterDirectory(admission, caller, query.directory ?? headers['x-svc-directory'])
     return sessions.list(caller, { ...query, directory })
   })
-  bind.json(contracts.create, ({ caller, directory, body }) => sessions.create(caller, directory, body))
+  bind.json(contracts.create, async (call) => {
+    const { caller, directory, body } = call
+    const isExternal = body.externalProvider !== undefined || body.externalOptions !== undefined
+    return isExternal ? Session.parse(await plugins.call(CREATE_EXTERNAL, call)) : sessions.create(caller, directory, body)
+  })
   bind.json(contracts.status, ({ caller }) => sessions.status(caller))
   bind.json(contracts.get, ({ params }) => sessions.get(params.session_id))
   bind.json(contracts.update, ({ caller, params, body }) => sessions.update(caller, params.session_id, body))

@@ -1,7 +1,7 @@
 /** Which program an external agent is (subsystems l.1). */
 import * as z from 'zod'
 import { SvcError } from '../../protocol/errors.js'
-import type { ExternalProvider } from '../../protocol/external/external.js'
+import type { ExternalProvider } from '../../protocol/session/external-provider.js'
 import type { NativeHost } from '../../ports/plugin.js'
 
 export interface Adapter {
@@ -29,6 +29,20 @@ export const ADAPTERS: Readonly<Record<ExternalProvider, Known>> = {
   claude: { program: 'claude-agent-acp', args: [], npm: '@agentclientprotocol/claude-agent-acp', homes: ['.claude', '.claude.json'] },
   codex: { program: 'codex-acp', args: [], npm: '@agentclientprotocol/codex-acp', homes: ['.codex'] },
 }
+/** Variables of the server that an agent is given beside those of every child: its own, by how they begin. */
+const OWN: Readonly<Record<ExternalProvider, RegExp>> = {
+  opencode: /^OPENCODE_/,
+  claude: /^(?:CLAUDE|ANTHROPIC)_/,
+  codex: /^(?:CODEX|OPENAI)_|^(?:MODEL_PROVIDER|NO_BROWSER)$/,
+}
+
+/** What of the environment of the server an agent is given for its own. */
+export function ownVariables(provider: ExternalProvider, env: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (OWN[provider].test(name) && value !== undefined ? [[name, value]] : [])),
+  )
+}
+
 const Words = z.array(z.string()).min(1)
 
 /**

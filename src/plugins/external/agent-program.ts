@@ -1,5 +1,5 @@
 /** The program of an external agent is started through the door of programs that load code of a workspace (choice 34). */
-import type { ExternalProvider } from '../../protocol/external/external.js'
+import type { ExternalProvider } from '../../protocol/session/external-provider.js'
 import type { ChildPipe, PipeOptions } from '../../ports/effects.js'
 import type { NativeHost } from '../../ports/plugin.js'
 import type { Adapter } from './adapters.js'

@@ -1,9 +1,18 @@
 /** Agents of others, over the Agent Client Protocol: `dev.svc.external` (subsystems l). */
 import type { NativePlugin } from '../../ports/plugin.js'
 import { SvcError } from '../../protocol/errors.js'
-import { ExternalOptionsPreviewRequest, ExternalPreviewQuery, externalRoutes } from '../../protocol/external/external.js'
+import {
+  ExternalImportRequest,
+  ExternalOptionSetRequest,
+  ExternalOptionsPreviewRequest,
+  ExternalPreviewQuery,
+  externalRoutes,
+} from '../../protocol/external/external.js'
+import { CREATE_EXTERNAL, ExternalSessionParams, externalSessionRoutes } from '../../protocol/external/external-sessions.js'
 import type { Caller } from '../../protocol/caller.js'
+import { createKept } from './kept.js'
 import { createPreviews } from './previews.js'
+import { createExternalSessions } from './sessions.js'
 
 export interface ExternalOptions {
   /** Environment of the server. */
@@ -17,9 +26,33 @@ export function externalPlugin({ env }: ExternalOptions): NativePlugin {
     capability: { id: 'svc.external.preview', apiPrefix: '/v2/external' },
     eventNamespaces: [],
     start(host) {
-      const { preview } = createPreviews(host, env)
+      const previews = createPreviews(host, env)
+      const { preview } = previews
+      const sessions = createExternalSessions({ host, env, previews, kept: createKept(host.rows) })
       return {
+        providers: [sessions.provider],
+        events: sessions.events,
         operations: {
+          async [CREATE_EXTERNAL](call) {
+            requireOwn(call.caller)
+            return sessions.create(call)
+          },
+          async [externalSessionRoutes.options.id]({ caller, params }) {
+            requireOwn(caller)
+            return sessions.options(ExternalSessionParams.parse(params).session_id)
+          },
+          async [externalSessionRoutes.setOption.id]({ caller, params, body }) {
+            requireOwn(caller)
+            return sessions.setOption(ExternalSessionParams.parse(params).session_id, ExternalOptionSetRequest.parse(body))
+          },
+          async [externalSessionRoutes.catalog.id]({ caller, directory, query }) {
+            requireOwn(caller)
+            return sessions.catalog(ExternalPreviewQuery.parse(query).provider, directory)
+          },
+          async [externalSessionRoutes.import.id]({ caller, directory, body }) {
+            requireOwn(caller)
+            return sessions.import(directory, ExternalImportRequest.parse(body))
+          },
           async [externalRoutes.preview.id]({ caller, directory, query }) {
             requireOwn(caller)
             return preview(ExternalPreviewQuery.parse(query).provider, directory, {})

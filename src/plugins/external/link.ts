@@ -7,6 +7,7 @@
  *    the error stream of the server about what it cannot use: answers that nobody waits for and updates that cannot be read end here.
  */
 import type { AnyMessage, ClientContext } from '@agentclientprotocol/sdk'
+import { messageOf } from '../../protocol/message-of.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { createLineSplitter } from '../../protocol/plugin/frame-lines.js'
 import { isRecord } from '../../protocol/text/json.js'
@@ -15,6 +16,7 @@ import type { ChildPipe, PipeOptions } from '../../ports/effects.js'
 
 export interface AgentLink {
   request(method: string, params: object): Promise<unknown>
+  notify(method: string, params: object): void
   /** Resolves when the program and what it has started are gone. */
   end(): Promise<void>
 }
@@ -22,20 +24,26 @@ export interface AgentLink {
 export interface AgentLinkOptions {
   /** Starts the program. */
   open(streams: Pick<PipeOptions, 'inputBacklog' | 'onStdout' | 'onStderr'>): Promise<ChildPipe>
-  /** It asks for something; it is answered that there is no such method. */
-  onRequest(method: string): void
+  /** It asks for something; undefined = it is answered that there is no such method. What it rejects with is told to the agent. */
+  onRequest(method: string, params: unknown): Promise<object> | undefined
+  /** Messages it may send in all; absent = as many as a look may take. */
+  readonly most?: number
   onUpdate(params: unknown): void
   /** It has ended, or sent what it may not; and the last it wrote to its error stream, which may hold anything. */
   onEnd(how: string, errors: string): void
 }
 
-const { messageBytes, messages, inputBacklog, stderr: KEPT } = LIMITS.external
+const { messageBytes, messages, requests, inputBacklog, stderr: KEPT } = LIMITS.external
+/** Internal error, in JSON-RPC. */
+const FAILED = -32603
 const AGENT_METHODS = new Set(['session/update'])
 
-export async function openAgentLink({ open, onRequest, onUpdate, onEnd }: AgentLinkOptions): Promise<AgentLink> {
+export async function openAgentLink({ open, onRequest, onUpdate, onEnd, most = messages }: AgentLinkOptions): Promise<AgentLink> {
   const { client, RequestError } = await import('@agentclientprotocol/sdk')
   let readable: ReadableStreamDefaultController<AnyMessage> | undefined
   let heard = 0
+  /** Requests of the agent that are not answered yet. */
+  let answering = 0
   let errors = ''
   let child: ChildPipe | undefined
   /** Requests that are not answered yet. */
@@ -50,7 +58,7 @@ export async function openAgentLink({ open, onRequest, onUpdate, onEnd }: AgentL
     onEnd(how, errors.trim())
   }
   function take(line: Uint8Array): void {
-    if (++heard > messages) return heard === messages + 1 ? fail(`it sent more than ${messages} messages`) : undefined
+    if (++heard > most) return heard === most + 1 ? fail(`it sent more than ${most} messages`) : undefined
     const excess = foreignExcess(line, MESSAGE_BOUNDS)
     if (excess !== undefined) return fail(`it sent a message that ${excess}`)
     try {
@@ -68,9 +76,18 @@ export async function openAgentLink({ open, onRequest, onUpdate, onEnd }: AgentL
   })
   child = started
   const connection = client({ name: 'svc' })
-    .onRequest('*', ({ method }) => {
-      onRequest(method)
-      throw RequestError.methodNotFound(method)
+    .onRequest('*', async ({ method, params }) => {
+      if (answering >= requests) throw new RequestError(FAILED, `at most ${requests} requests are answered at a time`)
+      const answer = onRequest(method, params)
+      if (answer === undefined) throw RequestError.methodNotFound(method)
+      answering++
+      try {
+        return await answer
+      } catch (error) {
+        throw new RequestError(FAILED, messageOf(error))
+      } finally {
+        answering--
+      }
     })
     .onNotification('*', ({ method, params }) => {
       if (!AGENT_METHODS.has(method)) return
@@ -99,6 +116,7 @@ export async function openAgentLink({ open, onRequest, onUpdate, onEnd }: AgentL
   })
   return {
     request: (method, params) => (connection.agent satisfies ClientContext).request(method, params),
+    notify: (method, params) => void connection.agent.notify(method, params).catch(() => undefined),
     async end() {
       connection.close()
       started.closeInput()

@@ -1,128 +1,47 @@
-/** One look at an external agent, with its effects (subsystems l.2). */
-import { createActor, fromPromise, toPromise } from 'xstate'
-import { previewMachine } from '../../machines/external/external-preview.machine.js'
-import { SvcError } from '../../protocol/errors.js'
-import type { ExternalOptionsPreview, ExternalProvider } from '../../protocol/external/external.js'
-import { isRecord } from '../../protocol/text/json.js'
-import type { NativeHost } from '../../ports/plugin.js'
+/** What may be chosen of an external agent: one look at it (subsystems l.2). */
 import { sleep } from '../../kernel/patience.js'
 import { LIMITS } from '../../protocol/limits.js'
-import type { Adapter } from './adapters.js'
-import { openAgent } from './agent-program.js'
-import { type AgentLink, openAgentLink } from './link.js'
-import {
-  commandsIn,
-  inOrder,
-  isChosen,
-  type Offered,
-  offeredAfter,
-  offeredBy,
-  offeredIn,
-  requireOffered,
-  shownOptions,
-  withMode,
-} from './options.js'
+import type { ExternalOptionsPreview } from '../../protocol/external/external.js'
+import { isRecord } from '../../protocol/text/json.js'
+import type { NativeHost } from '../../ports/plugin.js'
+import { choose } from './choosing.js'
+import { look, type Looked } from './looking.js'
+import { commandsIn, type Offered, offeredBy, offeredIn, shownOptions } from './options.js'
 
-const VERSION = 1
-
-export interface Look {
-  readonly key: string
-  readonly provider: ExternalProvider
-  readonly directory: string
-  readonly adapter: Adapter
-  readonly env: Readonly<Record<string, string>>
+export interface Look extends Looked {
   readonly selected: Readonly<Record<string, string>>
 }
 
 /** Answers what may be chosen. Throws `request.invalid` for what is not offered, else `external.preview_failed`. */
 export async function lookAt(
   host: Pick<NativeHost, 'effects' | 'actors' | 'stopping' | 'programs'>,
-  { key, provider, directory, adapter, env, selected }: Look,
+  { selected, ...looked }: Look,
 ): Promise<ExternalOptionsPreview> {
-  const { clock, log } = host.effects
-  const { actors, stopping } = host
-  let opening: Promise<AgentLink> | undefined
-  let link: AgentLink | undefined
+  const { provider, directory } = looked
   let sessionId = ''
   let offered: Offered = { options: [], modeFallback: false }
   let commands: ExternalOptionsPreview['availableCommands'] = []
   const toldCommands = new AbortController()
-  let refused: SvcError | undefined
-
-  const opened = (): AgentLink => {
-    if (link === undefined) throw new Error('it has not begun')
-    return link
-  }
-
-  async function chooseOne(id: string, value: string): Promise<void> {
-    requireOffered(offered, id, value)
-    if (offered.modeFallback) {
-      await opened().request('session/set_mode', { sessionId, modeId: value })
-      offered = withMode(offered, value)
-      return
-    }
-    offered = offeredAfter(await opened().request('session/set_config_option', { sessionId, configId: id, value }))
-    if (!isChosen(offered, id, value))
-      throw new SvcError('request.invalid', `The agent has not taken "${value}" for its option "${id}".`, { configId: id, value })
-  }
-
-  const logic = previewMachine.provide({
-    actors: {
-      begin: fromPromise(async () => {
-        opening = openAgentLink({
-          open: (streams) => openAgent(host, { adapter, provider, directory, env }, streams),
-          onRequest: (method) => ref.send({ type: 'agent.asked', method }),
-          onEnd(how, said) {
-            log.debug('an external agent has ended', { provider, how, said })
-            ref.send({ type: 'agent.ended', how })
-          },
-          onUpdate(params) {
-            const update = updateOf(params, sessionId)
-            const told = commandsIn(update)
-            commands = told ?? commands
-            if (told !== undefined) toldCommands.abort()
-            if (update?.['sessionUpdate'] === 'config_option_update' && sessionId !== '') offered = offeredIn(update['configOptions'])
-          },
-        })
-        link = await opening
-        const answer = await link.request('initialize', {
-          protocolVersion: VERSION,
-          clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
-          clientInfo: { name: 'svc', version: '0' },
-        })
-        if (!isRecord(answer) || answer['protocolVersion'] !== VERSION)
-          throw new Error(`it does not speak version ${VERSION} of the protocol`)
-      }),
-      open: fromPromise(async () => {
-        const { sessionId: id, ...first } = offeredBy(await opened().request('session/new', { cwd: directory, mcpServers: [] }))
-        sessionId = id
-        offered = first
-        // Agents tell of their commands after the session is there, if they tell of any.
-        await sleep(clock, LIMITS.external.commandsWait, AbortSignal.any([toldCommands.signal, stopping]))
-      }),
-      choose: fromPromise(async () => {
-        try {
-          for (const id of inOrder(offered, selected)) await chooseOne(id, selected[id] ?? '')
-          for (const [id, value] of Object.entries(selected)) requireOffered(offered, id, value)
-        } catch (error) {
-          if (error instanceof SvcError) refused = error
-          throw error
-        }
-      }),
-      // What was still being started when it had to end is ended once it is there.
-      end: fromPromise(async () => (await opening?.catch(() => undefined))?.end()),
+  const steps: Parameters<typeof look>[2] = {
+    hear(params) {
+      const update = updateOf(params, sessionId)
+      const told = commandsIn(update)
+      commands = told ?? commands
+      if (told !== undefined) toldCommands.abort()
+      if (update?.['sessionUpdate'] === 'config_option_update' && sessionId !== '') offered = offeredIn(update['configOptions'])
     },
-  })
-  const ref = createActor(logic, { id: `external-preview:${key}`, input: { key }, clock })
-  actors.add(ref, 'external-preview')
-  const stop = () => ref.send({ type: 'stop.requested' })
-  stopping.addEventListener('abort', stop)
-  const ended = toPromise(ref).finally(() => stopping.removeEventListener('abort', stop))
-  ref.start()
-  const { failure } = await ended
-  if (refused !== undefined) throw refused
-  if (failure !== undefined)
-    throw new SvcError('external.preview_failed', `The agent "${provider}" could not say what may be chosen: ${failure}.`, { provider })
+    async open(link) {
+      const { sessionId: id, ...first } = offeredBy(await link.request('session/new', { cwd: directory, mcpServers: [] }))
+      sessionId = id
+      offered = first
+      // Agents tell of their commands after the session is there, if they tell of any.
+      await sleep(host.effects.clock, LIMITS.external.commandsWait, AbortSignal.any([toldCommands.signal, host.stopping]))
+    },
+    async choose(link) {
+      offered = await choose(link, sessionId, offered, selected)
+    },
+  }
+  await look(host, looked, steps, 'what may be chosen')
   return { provider, ...shownOptions(offered), externalSessionId: null, availableCommands: commands }
 }
 

@@ -7,25 +7,22 @@
  */
 import { createTurns } from '../../kernel/turns.js'
 import { SvcError } from '../../protocol/errors.js'
-import type { ExternalOptionsPreview, ExternalProvider } from '../../protocol/external/external.js'
+import type { ExternalOptionsPreview, ExternalSessionCatalog } from '../../protocol/external/external.js'
+import type { ExternalProvider } from '../../protocol/session/external-provider.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { compare } from '../../kernel/sort.js'
 import type { NativeHost } from '../../ports/plugin.js'
-import { type Adapter, adapterOf } from './adapters.js'
+import { type Adapter, adapterOf, ownVariables } from './adapters.js'
+import { listSessions } from './catalog.js'
 import { type Look, lookAt } from './look.js'
 import { createSnapshots } from './snapshots.js'
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** Variables of the server that an agent is given beside those of every child: its own, by how they begin. */
-const OWN: Readonly<Record<ExternalProvider, RegExp>> = {
-  opencode: /^OPENCODE_/,
-  claude: /^(?:CLAUDE|ANTHROPIC)_/,
-  codex: /^(?:CODEX|OPENAI)_|^(?:MODEL_PROVIDER|NO_BROWSER)$/,
-}
-
 export interface Previews {
   preview(provider: ExternalProvider, directory: string, selected: Readonly<Record<string, string>>): Promise<ExternalOptionsPreview>
+  /** The sessions it has of its own there; nothing of them is kept. */
+  sessions(provider: ExternalProvider, directory: string): Promise<ExternalSessionCatalog>
 }
 
 export function createPreviews(host: Pick<NativeHost, 'effects' | 'actors' | 'stopping' | 'programs'>, env: Env): Previews {
@@ -46,10 +43,13 @@ export function createPreviews(host: Pick<NativeHost, 'effects' | 'actors' | 'st
     return begun
   }
 
-  async function begin(asked: Look): Promise<ExternalOptionsPreview> {
-    const giveBack = await turns.take(stopping).catch(() => {
+  const take = () =>
+    turns.take(stopping).catch(() => {
       throw new SvcError('quota.exceeded', 'Too many external agents are looked at; try again later.')
     })
+
+  async function begin(asked: Look): Promise<ExternalOptionsPreview> {
+    const giveBack = await take()
     try {
       const preview = await lookAt(host, asked)
       failed.delete(asked.key)
@@ -71,13 +71,20 @@ export function createPreviews(host: Pick<NativeHost, 'effects' | 'actors' | 'st
   }
 
   return {
+    async sessions(provider, directory) {
+      const adapter = await adapterOf(provider, directory, env, programs.find)
+      const giveBack = await take()
+      try {
+        const key = effects.ids.next('evt')
+        return await listSessions(host, { key, provider, directory, adapter, env: { ...childEnv, ...ownVariables(provider, env) } })
+      } finally {
+        giveBack()
+      }
+    },
     async preview(provider, directory, selected) {
       const adapter = await adapterOf(provider, directory, env, programs.find)
-      const own = Object.fromEntries(
-        Object.entries(env).flatMap(([name, value]) => (OWN[provider].test(name) && value !== undefined ? [[name, value]] : [])),
-      )
       const chosen = Object.entries(selected).toSorted(([a], [b]) => compare(a, b))
-      const environment = { ...childEnv, ...own }
+      const environment = { ...childEnv, ...ownVariables(provider, env) }
       const key = await keyOf(
         adapter,
         provider,

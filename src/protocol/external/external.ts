@@ -1,16 +1,8 @@
 /** Agents of others, driven over the Agent Client Protocol: what may be chosen of one (http-contract §2.5, §5.3; subsystems l). */
 import * as z from 'zod'
-import { LIMITS } from '../limits.js'
+import { ExternalProvider, selectedOptions } from '../session/external-provider.js'
 import { defineRoute } from '../route.js'
 import { anyRecord, directoryHeaders, directoryQuery } from '../shared.js'
-
-export const ExternalProvider = z.enum(['opencode', 'claude', 'codex'])
-export type ExternalProvider = z.infer<typeof ExternalProvider>
-
-const { options: MOST } = LIMITS.external
-const selectedOptions = z
-  .record(z.string(), z.string())
-  .refine((map) => Object.keys(map).length <= MOST, `must have at most ${MOST} entries`)
 
 export const ExternalOptionsPreview = z
   .looseObject({
@@ -27,6 +19,40 @@ export type ExternalOptionsPreview = z.infer<typeof ExternalOptionsPreview>
 
 export const ExternalOptionsPreviewRequest = z.strictObject({ selectedOptions }).meta({ id: 'ExternalOptionsPreviewRequest' })
 export type ExternalOptionsPreviewRequest = z.infer<typeof ExternalOptionsPreviewRequest>
+
+export const ExternalSessionOptions = z
+  .looseObject({
+    provider: ExternalProvider,
+    configOptions: z.array(anyRecord),
+    modeFallback: z.boolean(),
+    selectedOptions: z.record(z.string(), z.string()).describe('Of the next turn.'),
+    externalSessionId: z.null().describe('It is not shown by which id the agent knows the session.'),
+    availableCommands: z.array(anyRecord),
+    replayError: z.string().optional().describe('Why what was chosen before cannot be chosen any more.'),
+  })
+  .meta({ id: 'ExternalSessionOptions' })
+export type ExternalSessionOptions = z.infer<typeof ExternalSessionOptions>
+
+export const ExternalOptionSetRequest = z
+  .strictObject({ configId: z.string().min(1), value: z.string() })
+  .meta({ id: 'ExternalOptionSetRequest' })
+export type ExternalOptionSetRequest = z.infer<typeof ExternalOptionSetRequest>
+
+export const ExternalSessionCatalog = z
+  .looseObject({
+    provider: ExternalProvider,
+    cwd: z.string(),
+    sessions: z.array(z.looseObject({ externalSessionId: z.string(), title: z.string().optional(), updatedAt: z.string().optional() })),
+    importSupported: z.boolean(),
+    importUnavailableReason: z.string().optional(),
+  })
+  .meta({ id: 'ExternalSessionCatalog' })
+export type ExternalSessionCatalog = z.infer<typeof ExternalSessionCatalog>
+
+export const ExternalImportRequest = z
+  .strictObject({ provider: ExternalProvider, externalSessionId: z.string().min(1).max(512) })
+  .meta({ id: 'ExternalImportRequest' })
+export type ExternalImportRequest = z.infer<typeof ExternalImportRequest>
 
 export const ExternalPreviewQuery = z.strictObject({ provider: ExternalProvider, ...directoryQuery })
 

@@ -21,6 +21,18 @@ export const externalLimits = {
     /** One message of an agent, and all of them while a preview lasts. */
     messageBytes: 4 * MiB,
     messages: 10_000,
+    /** Messages of an agent in one turn of a session, and requests of it that are not answered yet. */
+    turnMessages: 1_000_000,
+    requests: 32,
+    /** Commands of one turn that an agent has not released. */
+    terminals: 32,
+    /** How long an agent is listened to after it has loaded a session: until it is quiet, and at most; and after it has answered a prompt. */
+    quiet: 25,
+    drain: 250,
+    /** How long an agent may take to end a prompt that was cancelled. */
+    cancel: 5 * SECOND,
+    /** Bytes of a file that an agent is given. */
+    readBytes: 1 * MiB,
     inputBacklog: 1 * MiB,
     stderr: 4 * KiB,
     /** Previews at a time, and how many wait. */

@@ -72,6 +72,8 @@ export const sessionsLimits = {
     doomLoop: 3,
     /** Tool calls of one answer of a model, and bytes of the arguments of one inside the JSON of its event; its result needs room as well. */
     callsPerStep: 64,
+    /** Of an agent that works by itself, whose turn is one step. */
+    callsPerTurn: 1000,
     /** Files that a model made in one step, and that are kept. */
     filesPerStep: 16,
     /** Thoughts of one answer that are parts of their own; what is thought after them belongs to the last. */

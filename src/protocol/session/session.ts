@@ -1,12 +1,13 @@
 /** Sessions: record, status, runtime, execution activity, todos, and their routes (http-contract §2.5). */
 import * as z from 'zod'
+import { ExternalProvider, selectedOptions } from './external-provider.js'
 import { GivenModelRef, ModelRef, PageCursor } from '../message/message.js'
 import { TokenUsage } from '../message/token-usage.js'
 import { PermissionRule } from '../interaction/interaction.js'
 import { LIMITS } from '../limits.js'
 import { pathText } from '../text/path-text.js'
 import { defineRoute } from '../route.js'
-import { anyRecord, directoryHeaders, directoryQuery, ms, queryInt, uint } from '../shared.js'
+import { directoryHeaders, directoryQuery, ms, queryInt, uint } from '../shared.js'
 
 const SessionTime = z
   .looseObject({ created: uint, updated: uint, compacting: uint.optional(), archived: ms.optional() })
@@ -14,6 +15,18 @@ const SessionTime = z
 
 export const CatalogActivity = z.enum(['idle', 'running', 'background', 'permission']).meta({ id: 'CatalogActivity' })
 export type CatalogActivity = z.infer<typeof CatalogActivity>
+
+/** The agent of others that answers a session (subsystems l.4). */
+export const ExternalAgent = z
+  .looseObject({
+    runtime: z.literal('acp'),
+    provider: ExternalProvider,
+    agent: z.string(),
+    status: z.enum(['created', 'running', 'completed', 'error']),
+    lastActivityAt: ms.optional(),
+  })
+  .meta({ id: 'ExternalAgent' })
+export type ExternalAgent = z.infer<typeof ExternalAgent>
 
 export const Session = z
   .looseObject({
@@ -48,6 +61,7 @@ export const Session = z
     executionRootSessionID: z.string().optional(),
     /** What the last prompt said of who answers it, and without which tools: what the runtime tells the session afterwards is answered so, too. */
     continues: z.looseObject({ agent: z.string().optional(), refused: z.array(z.string()).optional() }).optional(),
+    externalAgent: ExternalAgent.optional(),
     /** The run of a workflow that began the session; its `permission` are the rules of the file. */
     workflowRunID: z.string().optional(),
     /** Somebody stands for the content of the file: it was accepted, or saved by hand. */
@@ -83,8 +97,12 @@ export const CreateSessionRequest = z
     model: GivenModelRef.optional(),
     permission: z.array(PermissionRule).max(LIMITS.sessions.permissionRules).optional(),
     workspaceId: z.string().optional(),
-    externalProvider: z.string().optional().describe('There are no external agents on this server: a value is answered 501.'),
-    externalOptions: anyRecord.optional().describe('As `externalProvider`.'),
+    externalProvider: ExternalProvider.optional().describe(
+      'An agent of others that answers the session, for good: no model, agent or compaction of ours.',
+    ),
+    externalOptions: selectedOptions
+      .optional()
+      .describe('What is chosen of it, by the id of the option; the agent is started and asked whether it can be.'),
   })
   .meta({ id: 'CreateSessionRequest' })
 export type CreateSessionRequest = z.infer<typeof CreateSessionRequest>

@@ -10,6 +10,7 @@ export type ActorKind =
   | 'compaction'
   | 'embeddings'
   | 'external-preview'
+  | 'external-turn'
   | 'generation'
   | 'goal'
   | 'handles'

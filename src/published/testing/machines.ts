@@ -7,6 +7,7 @@ import { cloneMachine } from '../../machines/workspace/clone.machine.js'
 import { compactionMachine } from '../../machines/session/compaction.machine.js'
 import { embeddingsMachine } from '../../machines/semantic/embeddings.machine.js'
 import { previewMachine } from '../../machines/external/external-preview.machine.js'
+import { externalTurnMachine } from '../../machines/external/external-turn.machine.js'
 import { generationMachine } from '../../machines/plugin/generation.machine.js'
 import { goalMachine } from '../../machines/goals/goal.machine.js'
 import { handlesMachine } from '../../machines/plugin/handles.machine.js'
@@ -42,6 +43,7 @@ export const MACHINES: Readonly<Record<ActorKind, AnyStateMachine>> = {
   compaction: compactionMachine,
   embeddings: embeddingsMachine,
   'external-preview': previewMachine,
+  'external-turn': externalTurnMachine,
   generation: generationMachine,
   goal: goalMachine,
   handles: handlesMachine,

@@ -54,6 +54,7 @@ describe('built-in agents', () => {
       rule('question', '*', 'allow'),
       rule('plan_enter', '*', 'allow'),
       rule('plan_exit', '*', 'deny'),
+      rule('external_agent', '*', 'ask'),
       rule('read', '*', 'allow'),
       rule('read', '*.env', 'ask'),
       rule('read', '*.env.*', 'ask'),

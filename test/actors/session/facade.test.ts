@@ -60,9 +60,9 @@ describe('creating a session', () => {
     await service.session({ workspaceId: directory })
   })
 
-  it('refuses an external agent, and takes none for absent', async () => {
+  it('makes no session on an external agent by itself', async () => {
     const service = await startTestService()
-    const none = { code: 'feature.not_implemented' }
+    const none = { code: 'request.invalid' }
     await expect(service.session({ externalProvider: 'claude' })).rejects.toMatchObject(none)
     await expect(service.session({ externalOptions: {} })).rejects.toMatchObject(none)
     await service.session()

@@ -210,6 +210,16 @@ const onTerminal =
   }
 
 export const VALID_CALLS: Readonly<Record<string, ValidCall>> = {
+  'v2.sessions.external.catalog': get('/v2/sessions/external/catalog?provider=opencode'),
+  'v2.sessions.external.import': ({ server }) =>
+    server.call('POST', '/v2/sessions/external/import', { provider: 'opencode', externalSessionId: 'session-listed' }),
+  'v2.sessions.external.options.get': async ({ server }) =>
+    server.call('GET', `/v2/sessions/${(await server.createSession({ externalProvider: 'opencode' })).id}/external/options`),
+  'v2.sessions.external.options.set': async ({ server }) =>
+    server.call('POST', `/v2/sessions/${(await server.createSession({ externalProvider: 'opencode' })).id}/external/options`, {
+      configId: 'model',
+      value: 'large',
+    }),
   'v2.external.options.preview': get('/v2/external/options/preview?provider=opencode'),
   'v2.external.options.previewSelected': ({ server }) =>
     server.call('POST', '/v2/external/options/preview?provider=opencode', { selectedOptions: { model: 'large', effort: 'high' } }),

@@ -92,7 +92,6 @@ test('an agent without a name is no agent, and no external agent none', async ()
     ['shell', { command: 'true', agent: '' }],
   ] as const)
     expect([path, (await server.call('POST', `/v2/sessions/${id}/${path}`, body)).status]).toEqual([path, 200])
-  expect((await server.call('POST', '/v2/sessions', { externalProvider: 'claude' })).status).toBe(501)
 })
 
 test('a command whose prompt is taken from the queue is a conflict, not a message that is missing', async () => {

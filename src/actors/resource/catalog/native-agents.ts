@@ -31,6 +31,7 @@ export function nativeAgents(places: Places): Readonly<Record<string, NativeAgen
     question: 'allow',
     plan_enter: 'allow',
     plan_exit: 'deny',
+    external_agent: 'ask',
     ...reading,
     ...outside,
   }

@@ -3,43 +3,12 @@ import { LIMITS } from '../../../protocol/limits.js'
 import type { ModelRef, Part, UserInfo, UserModel } from '../../../protocol/message/message.js'
 import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
 import type { Session } from '../../../protocol/session/session.js'
-import type { AgentView, ResolvedModel } from '../../../ports/facades.js'
 import type { Change } from '../../events/journal.js'
-import { sessionOrThrow, type Rows, type Sources } from '../state/core.js'
-import { agentOf } from '../state/plan-mode.js'
-import { hasDefaultTitle, knownAgent } from '../state/records.js'
+import { sessionOrThrow, type Rows } from '../state/core.js'
+import { hasDefaultTitle } from '../state/records.js'
 import { isNotice } from '../state/runtime-marker.js'
 import { continuesAfter } from './continued.js'
-
-/** Who answers a prompt, and with which model. */
-export interface RunTarget {
-  readonly agent: AgentView
-  readonly model: ResolvedModel
-  /** Why neither can answer (`unanswerableTarget`); absent = they can. */
-  readonly obstacle?: Error
-}
-
-/** Agent: prompt, session, default. Model: prompt, session, agent, default. Throws `request.invalid` for what is unknown. */
-export async function resolveTarget(
-  core: Rows & Sources,
-  sessionId: string,
-  prompt: Pick<QueuedPrompt, 'agent' | 'model'>,
-): Promise<RunTarget> {
-  const session = sessionOrThrow(core, sessionId)
-  const { directory, workspaceId } = session
-  const name = prompt.agent ?? (await agentOf(core, session))
-  const agent =
-    name === undefined ? await core.resources.defaultAgent(directory, sessionId) : await knownAgent(core, directory, name, sessionId)
-  const ref =
-    modelOf(prompt.model) ?? session.model ?? agent.record.model ?? (await core.providers.defaultModel(directory, workspaceId, sessionId))
-  return { agent, model: await core.providers.resolve(directory, ref, workspaceId, sessionId) }
-}
-
-export function modelOf(model: UserModel | undefined): ModelRef | undefined {
-  if (model === undefined) return undefined
-  const { modelId: id, ...rest } = model
-  return { ...rest, id }
-}
+import type { RunTarget } from './target.js'
 
 function userModelOf({ id: modelId, ...rest }: ModelRef): UserModel {
   return { ...rest, modelId }

@@ -8,7 +8,7 @@ import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
 import type { Session } from '../../../protocol/session/session.js'
 import { makeModel } from '../../provider/catalog/models.js'
 import type { Sources } from '../state/core.js'
-import { modelOf, type RunTarget } from './append.js'
+import { modelOf, type RunTarget } from './target.js'
 
 const UNKNOWN = { mode: 'primary', native: false, hidden: true, permission: {}, options: {} }
 const NOBODY = { npm: '', auth: 'none', baseURL: undefined, compatibility: { streamUsage: false, reasoningEffort: false } } as const

@@ -8,7 +8,7 @@ import {
 } from '../../../machines/session/compaction/window.js'
 import { CompactionConfig, type ConfigDocument } from '../../../protocol/resource/config.js'
 import type { Rows } from '../state/core.js'
-import type { RunTarget } from '../admission/append.js'
+import type { RunTarget } from '../admission/target.js'
 
 export function compactionPolicy(
   core: Pick<Rows, 'effects'>,

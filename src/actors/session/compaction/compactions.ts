@@ -5,7 +5,7 @@
  */
 import { compactionOverrides } from '../../../machines/session/compaction/window.js'
 import { type Failure, SvcError } from '../../../protocol/errors.js'
-import { resolveTarget } from '../admission/append.js'
+import { resolveTarget } from '../admission/target.js'
 import { rootOf, sessionOrThrow, type Rows, type Work, type Sources } from '../state/core.js'
 import { type CompactingRun, type CompactionScope, recordCompactionEnd, type Sight } from './compaction-effects.js'
 import { compactionPolicy } from './compaction-policy.js'

@@ -7,6 +7,7 @@ import type { Session } from '../../../protocol/session/session.js'
 import { sizeOf } from '../../../protocol/text/size-of.js'
 import { sessionOrThrow, type Rows, type Sources, type Work } from '../state/core.js'
 import { appendAtOnce, appendInPieces } from './append-pieces.js'
+import { refuseExternal } from '../state/external-agent.js'
 import { summaryRecordOf } from './conversation.js'
 import { slugOf } from '../state/slug.js'
 import { STAGED_TENANT } from './staged.js'
@@ -37,6 +38,7 @@ export async function forkSession(
   const { effects, store, journal } = core
   await core.restores.settled(sourceId) // its history moves in steps
   const source = sessionOrThrow(core, sourceId)
+  refuseExternal(source, 'it cannot be copied')
   const last = lastOf(core, sourceId, messageId)
   const now = effects.clock.now()
   const session: Session = {

@@ -40,12 +40,12 @@ export function recordExecuted(recorder: StepRecorder, { callId, tool, input }: 
   recorder.callAccepted(callId, tool, rawInput(input))
 }
 
-export function recordResult(recorder: StepRecorder, { callId, tool, output, isError, metadata }: ExecutedResult): void {
+export function recordResult(recorder: StepRecorder, { callId, tool, output, isError, metadata, shown }: ExecutedResult): void {
   if (!recorder.knows(callId)) return
   if (metadata !== undefined) recorder.callSaid(callId, { result: metadata })
-  const text = wellFormed(JSON.stringify(output) ?? 'null')
-  if (isError) recorder.callFailed(callId, tool, text)
-  else recorder.callCompleted(callId, { output: text, title: tool })
+  const text = wellFormed(shown?.text ?? JSON.stringify(output) ?? 'null')
+  if (isError) recorder.callFailed(callId, tool, text, undefined, shown?.metadata)
+  else recorder.callCompleted(callId, { output: text, title: shown?.title ?? tool, ...(shown?.metadata && { metadata: shown.metadata }) })
 }
 
 /** What the provider sends after its terminal part is no part of its answer (threat-model 6.5.1). */

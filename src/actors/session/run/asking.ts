@@ -16,7 +16,7 @@ export async function askCall(core: Work, run: RunScope, call: OpenCall, signal:
     permission: need.permission,
     patterns: [...need.patterns],
     always: need.explicit === undefined ? [...need.patterns] : [],
-    tool: { messageID: call.step.info.id, callID: call.callId },
+    tool: { messageID: call.step.info.id, callID: call.shownAs ?? call.callId },
     metadata: {
       ...need.metadata,
       tool: call.tool.contribution.id,

@@ -4,7 +4,7 @@ import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
 import type { Session } from '../../../protocol/session/session.js'
 import type { AgentView } from '../../../ports/facades.js'
 import type { InRun } from '../../../ports/programs.js'
-import type { RunTarget } from '../admission/append.js'
+import type { RunTarget } from '../admission/target.js'
 import { layersFor } from './ceilings.js'
 
 /** Who answers. */

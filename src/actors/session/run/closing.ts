@@ -6,7 +6,8 @@ import type { Due, StepEnd } from '../../../machines/session/step-plan.js'
 import { ZERO_USAGE } from '../../../protocol/message/token-usage.js'
 import { stepCost } from '../../provider/catalog/cost.js'
 import type { Change } from '../../events/journal.js'
-import { appendMessage, type RunTarget } from '../admission/append.js'
+import { appendMessage } from '../admission/append.js'
+import type { RunTarget } from '../admission/target.js'
 import type { Rows, Work } from '../state/core.js'
 import { failCompaction, type OpenCompaction } from '../compaction/open-compaction.js'
 import { pruneOutputs } from '../compaction/pruning.js'
@@ -34,7 +35,7 @@ export function closeStep(
     if (step === undefined) throw new Error('no step is under way')
     const tokens = step.usage ?? ZERO_USAGE
     if (step.usage !== undefined && step.request !== undefined) core.sizes.learn(step.request, step.usage)
-    step.recorder.close(tx, { finish: step.finish, tokens, cost: stepCost(step.world.target.model.model, tokens) })
+    step.recorder.close(tx, { finish: step.finish, tokens, cost: step.cost ?? stepCost(step.world.target.model.model, tokens) })
     const policy = step.request === undefined ? undefined : step.world.policy
     if (mayCompact && isDue(policy, usedTokens(tokens))) {
       core.executions.endSegment(tx, run.rootId, segmentOf(step))

@@ -107,6 +107,7 @@ function judgingBy(core: Rows, run: RunScope, { world, grants }: OpenCall, { lay
 
 /** The same call three times in a row needs the group `doom_loop` (sessions-events §4.15). */
 function doomLoop(run: RunScope, call: OpenCall): PermissionNeed[] {
+  if (call.shownAs !== undefined) return [] // It is the worker's own, which is not a model of ours.
   const print = `${call.tool.contribution.id} ${JSON.stringify(call.input)}`
   if (call.grants.length === 0) run.recent.push(print)
   if (run.recent.length > LIMITS.run.doomLoop) run.recent.shift()

@@ -25,6 +25,9 @@ export interface Asking {
   readonly layers: PermissionLayers
 }
 
+/** Where a call is recorded. */
+export type CallRecorder = Pick<StepRecorder, 'info' | 'callChanging' | 'callProgress' | 'callCompleted' | 'callFailed'>
+
 /** A tool call whose arguments were accepted. */
 export interface OpenCall {
   readonly callId: string
@@ -35,7 +38,9 @@ export interface OpenCall {
   /** The arguments as the model gave them, before the tool's schema. */
   readonly given: unknown
   readonly input: unknown
-  readonly step: StepRecorder
+  readonly step: CallRecorder
+  /** The part it is asked for, where it has none of its own. */
+  readonly shownAs?: string
   readonly grants: PermissionGrant[]
   /** Why every need of the call takes an explicit answer. */
   readonly explicit: string | undefined
@@ -58,6 +63,8 @@ export interface StepScope {
   readonly segmentId: string
   finish: string
   usage: TokenUsage | undefined
+  /** As the provider said it, where it did. */
+  cost?: number | undefined
 }
 
 /** Where a run is: what its next step replaces. */

@@ -81,7 +81,7 @@ export function runLogic(core: Rows & Work & Sources, context: SystemContext, ru
             core.callNames.note(run.runId, callId, { sessionId: run.session.id, tool: tool.contribution.id, pluginId: tool.pluginId })
           sendBack({ type: 'tool.called', callId })
         }
-        const answered = streamStep(run, step, input.attempt, onCall, work).then(() => hookAnswer(core, step, work.signal))
+        const answered = streamStep(core, run, step, input.attempt, onCall, work).then(() => hookAnswer(core, step, work.signal))
         work.until(answered).then(
           () => sendBack({ type: 'generation.finished' }),
           (error: unknown) => sendBack({ type: 'generation.failed', failure: stepFailure(error) }),

@@ -12,6 +12,7 @@ import {
   ProviderError,
   type StreamPart,
   type ToolDefinition,
+  type WorkRequest,
 } from '../../../ports/provider-adapter.js'
 import { hookRequest } from './chat-hooks.js'
 import type { Rows, Work, Sources } from '../state/core.js'
@@ -19,6 +20,7 @@ import { wellFormed } from '../../../protocol/text/well-formed.js'
 import { conversationOf, leadMessages, summaryMessages } from '../history/conversation.js'
 import { acceptCall, makeGivenCalls, recordExecuted, recordResult, refuseLate, refuseMore } from './accepting.js'
 import { allowedTools, offeredTools } from './offered-tools.js'
+import { openDesk } from './desk.js'
 import { openStep } from './open-step.js'
 import { joinDeltas } from './joined-deltas.js'
 import { isLongPrompt } from '../admission/queue.js'
@@ -141,6 +143,7 @@ export interface Stoppable {
 
 /** Streams the step into its recorder; `onCall` hears of every call that may be executed. */
 export async function streamStep(
+  core: Pick<Rows, 'effects' | 'transcripts'>,
   run: RunScope,
   step: StepScope,
   attempt: number,
@@ -155,6 +158,7 @@ export async function streamStep(
     recorder.restart()
     step.usage = undefined
   }
+  const most = target.model.worker === undefined ? LIMITS.run.callsPerStep : LIMITS.run.callsPerTurn
   const record = (part: StreamPart): void => {
     switch (part.type) {
       case 'text':
@@ -170,11 +174,11 @@ export async function streamStep(
       case 'reasoning-end':
         return recorder.reasoningEnded(part.id, part.metadata)
       case 'tool-input-start':
-        return recorder.calls < LIMITS.run.callsPerStep ? recorder.callStarted(part.callId, part.tool) : undefined
+        return recorder.calls < most ? recorder.callStarted(part.callId, part.tool) : undefined
       case 'tool-input':
         return recorder.callInput(part.callId, part.delta)
       case 'tool-call':
-        if (!recorder.knows(part.callId) && recorder.calls >= LIMITS.run.callsPerStep) return refuseMore(step, part)
+        if (!recorder.knows(part.callId) && recorder.calls >= most) return refuseMore(step, part)
         if (part.metadata !== undefined) recorder.callSaid(part.callId, { call: part.metadata })
         if (part.executed) return recordExecuted(recorder, part)
         return step.usage === undefined ? acceptCall(run, step, part, onCall) : refuseLate(run, step, part)
@@ -185,11 +189,24 @@ export async function streamStep(
       case 'finish':
         step.finish = part.reason
         step.usage = part.usage
+        step.cost = part.cost
         return recorder.streamed()
     }
   }
-  await generateInto(target.model.adapter, request, record, work)
+  const { adapter, worker } = target.model
+  const desk = openDesk(core, { run, step, onCall }, work.signal)
+  const generate: ProviderAdapter['generate'] = (asked, push, signal) =>
+    worker === undefined ? adapter.generate(asked, push, signal) : worker.work(workOf(core, run), push, desk, signal)
+  await generateInto({ generate }, request, record, work)
   if (step.usage === undefined) throw new ProviderError('The provider ended its stream without finishing the step.', { retryable: true })
+}
+
+/** The step under way is not closed, so its message is none of the transcript. */
+function workOf({ transcripts }: Pick<Rows, 'transcripts'>, { session: { id: sessionId, directory } }: RunScope): WorkRequest {
+  const said = transcripts.of(sessionId)
+  const since = said.slice(said.findLastIndex(({ info }) => info.role === 'assistant') + 1)
+  const texts = since.flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])))
+  return { sessionId, directory, prompt: texts.join('\n\n') }
 }
 
 /** Generates until the stream ends or a part cannot be recorded, which ends the step whatever the adapter makes of it. */

@@ -8,11 +8,13 @@
  */
 import type { PermissionLayers } from '../../../machines/permission/permission.js'
 import type { CompactionPolicy } from '../../../machines/session/compaction/window.js'
+import type { Session } from '../../../protocol/session/session.js'
 import type { ConfigDocument } from '../../../protocol/resource/config.js'
 import type { AgentView } from '../../../ports/facades.js'
 import type { RegistryView } from '../../../ports/view.js'
 import { compactionPolicy } from '../compaction/compaction-policy.js'
 import { sessionOrThrow, type Rows, type Sources } from '../state/core.js'
+import { externalAgent, isExternal } from '../state/external-agent.js'
 import { agentOf } from '../state/plan-mode.js'
 import type { Project } from '../state/project.js'
 import { knownAgent } from '../state/records.js'
@@ -111,12 +113,11 @@ async function answeringNow(core: Around, run: ClaimedRun, { target, isPlanning 
   return { target: { ...target, agent }, isPlanning: plansNow }
 }
 
-function agentNow(
-  { resources }: Pick<Around, 'resources'>,
-  { id, directory }: ClaimedRun['session'],
-  agent: AgentView,
-): Promise<AgentView> {
-  return resources.agent(directory, agent.record.name, id).catch(() => agent)
+function agentNow({ resources }: Pick<Around, 'resources'>, session: Session, agent: AgentView): Promise<AgentView> {
+  const { id, directory } = session
+  const { name } = agent.record
+  const now = isExternal(session) ? externalAgent({ resources }, directory, name) : resources.agent(directory, name, id)
+  return now.catch(() => agent)
 }
 
 function loadAll({ configs }: Pick<Sources, 'configs'>, directories: readonly string[]): Promise<readonly ConfigDocument[]> {

@@ -2,10 +2,18 @@
 import { type Caller, LOCAL_TENANT, mayUseDirectory } from '../../../protocol/caller.js'
 import { SvcError } from '../../../protocol/errors.js'
 import type { ModelRef } from '../../../protocol/message/message.js'
-import type { CatalogActivity, CreateSessionRequest, Session, UpdateSessionRequest } from '../../../protocol/session/session.js'
+import {
+  type CatalogActivity,
+  type CreateSessionRequest,
+  ExternalAgent,
+  type Session,
+  type UpdateSessionRequest,
+} from '../../../protocol/session/session.js'
+import { EXTERNAL } from '../../../protocol/session/external-provider.js'
 import type { RawJson, SessionListQuery } from '../../../ports/facades.js'
 import type { Change } from '../../events/journal.js'
 import { rootOf, sessionOrThrow, type Rows, type Work, type Sources } from './core.js'
+import { refuseExternal } from './external-agent.js'
 import { slugOf } from './slug.js'
 
 const DEFAULT_PAGE = 100
@@ -33,7 +41,8 @@ export async function createSession(
 ): Promise<Session> {
   const { effects, store, journal } = core
   if (request.externalProvider !== undefined || request.externalOptions !== undefined)
-    throw new SvcError('feature.not_implemented', 'There are no external agents on this server: a session is answered by its own agents.')
+    throw new SvcError('request.invalid', 'A session on an external agent is made by the plugin of external agents.')
+  const external = ExternalAgent.safeParse(extra['externalAgent']).data?.provider
   if (request.parentId !== undefined) {
     const parent = store.sessions.get(request.parentId)
     if (parent === undefined) throw new SvcError('resource.not_found', `There is no session "${request.parentId}" to be the parent.`)
@@ -43,8 +52,8 @@ export async function createSession(
   if (request.model !== undefined) await core.providers.check(directory, request.model, request.workspaceId, request.parentId)
   const [project, agent, model] = await Promise.all([
     core.projects.identify(directory),
-    agentName(core, directory, request.agent, request.parentId),
-    request.model ?? configuredModel(core, directory),
+    external ?? agentName(core, directory, request.agent, request.parentId),
+    external === undefined ? (request.model ?? configuredModel(core, directory)) : { providerId: EXTERNAL, id: external },
   ])
   const now = effects.clock.now()
   const id = effects.ids.next('ses')
@@ -176,6 +185,8 @@ export async function updateSession(
   directoryAt: (path: string, base: string) => Promise<string>,
 ): Promise<Session> {
   const before = sessionOrThrow(core, id)
+  if (request.agent !== undefined || request.model !== undefined || request.directory !== undefined)
+    refuseExternal(before, 'its agent, its model and its directory stay as they are')
   if (request.agent !== undefined) await knownAgent(core, before.directory, request.agent, before.id)
   const directory = request.directory === undefined ? undefined : await directoryAt(unquoted(request.directory), before.directory)
   const moved = directory !== undefined && directory !== before.directory ? directory : undefined

@@ -1,0 +1,57 @@
+/** Who answers a prompt: an agent of ours with a model, or an agent of others (sessions-events §4.8; subsystems l.4). */
+import { SvcError } from '../../../protocol/errors.js'
+import { EXTERNAL } from '../../../protocol/session/external-provider.js'
+import type { ModelRef, UserModel } from '../../../protocol/message/message.js'
+import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
+import type { Session } from '../../../protocol/session/session.js'
+import type { AgentView, ResolvedModel } from '../../../ports/facades.js'
+import { sessionOrThrow, type Rows, type Sources } from '../state/core.js'
+import { externalAgent, isExternal } from '../state/external-agent.js'
+import { agentOf } from '../state/plan-mode.js'
+import { knownAgent } from '../state/records.js'
+
+/** Who answers a prompt, and with which model. */
+export interface RunTarget {
+  readonly agent: AgentView
+  readonly model: ResolvedModel
+  /** Why neither can answer (`unanswerableTarget`); absent = they can. */
+  readonly obstacle?: Error
+}
+
+/** What of a prompt says who answers it. */
+type Asking = Pick<QueuedPrompt, 'agent' | 'model'> & Partial<Pick<QueuedPrompt, 'parts'>>
+
+/** Agent: prompt, session, default. Model: prompt, session, agent, default. Throws `request.invalid` for what is unknown. */
+export async function resolveTarget(core: Rows & Sources, sessionId: string, prompt: Asking): Promise<RunTarget> {
+  const session = sessionOrThrow(core, sessionId)
+  if (isExternal(session)) return externalTarget(core, session, prompt)
+  const { directory, workspaceId } = session
+  const name = prompt.agent ?? (await agentOf(core, session))
+  const agent =
+    name === undefined ? await core.resources.defaultAgent(directory, sessionId) : await knownAgent(core, directory, name, sessionId)
+  const ref =
+    modelOf(prompt.model) ?? session.model ?? agent.record.model ?? (await core.providers.defaultModel(directory, workspaceId, sessionId))
+  if (ref.providerId === EXTERNAL)
+    throw new SvcError(
+      'request.invalid',
+      'An external agent answers the sessions that were made for it ("externalProvider"), and no others.',
+    )
+  return { agent, model: await core.providers.resolve(directory, ref, workspaceId, sessionId) }
+}
+
+export function modelOf(model: UserModel | undefined): ModelRef | undefined {
+  if (model === undefined) return undefined
+  const { modelId: id, ...rest } = model
+  return { ...rest, id }
+}
+
+/** It was fixed when the session was made. */
+async function externalTarget(core: Sources, session: Session, { agent, model, parts = [] }: Asking): Promise<RunTarget> {
+  const { directory, externalAgent: external } = session
+  const id = external?.provider ?? ''
+  if ((agent ?? id) !== id || (model !== undefined && (model.providerId !== EXTERNAL || model.modelId !== id)))
+    throw new SvcError('request.invalid', `The agent "${id}" answers this session, for good: a prompt names no other agent and no model.`)
+  if (parts.some(({ type }) => type !== 'text'))
+    throw new SvcError('request.invalid', `The agent "${id}" is prompted with text: name files in it, and they are read where they lie.`)
+  return { agent: await externalAgent(core, directory, id), model: await core.providers.resolve(directory, { providerId: EXTERNAL, id }) }
+}

@@ -1,0 +1,215 @@
+/** One turn of an external agent, with its effects (subsystems l.4). */
+import { createActor, fromPromise, toPromise } from 'xstate'
+import * as z from 'zod'
+import { cut } from '../../kernel/cut.js'
+import { externalTurnMachine } from '../../machines/external/external-turn.machine.js'
+import type { NativeHost, ToolContribution } from '../../ports/plugin.js'
+import { ProviderError, type StepDesk, type StreamPart } from '../../ports/provider-adapter.js'
+import type { ExternalProvider } from '../../protocol/session/external-provider.js'
+import { LIMITS } from '../../protocol/limits.js'
+import { type TokenUsage, ZERO_USAGE } from '../../protocol/message/token-usage.js'
+import { isRecord } from '../../protocol/text/json.js'
+import { wellFormed } from '../../protocol/text/well-formed.js'
+import { canLoad, initialize } from './capabilities.js'
+import { choose } from './choosing.js'
+import type { Adapter } from './adapters.js'
+import { openAgent } from './agent-program.js'
+import type { Kept } from './kept.js'
+import { type AgentLink, openAgentLink } from './link.js'
+import { isChosen, type Offered, offeredBy, offeredIn, shownOptions } from './options.js'
+import { createRequests } from './requests.js'
+import { createTerminals } from './terminals.js'
+import { type AgentUsage, createUpdates } from './updates.js'
+
+/** Characters of what an agent wrote last to its error stream, in the message of its failure. */
+const ERRORS = 500
+
+const tokens = z.number().int().min(0).nullish()
+const Answered = z.looseObject({
+  stopReason: z.string(),
+  usage: z
+    .looseObject({ inputTokens: tokens, outputTokens: tokens, thoughtTokens: tokens, cachedReadTokens: tokens, cachedWriteTokens: tokens })
+    .nullish()
+    .catch(null),
+})
+/** How a step ends for a reason that the agent gives. None is one after which a model would be asked to go on: that is the agent's affair. */
+const FINISHES: Readonly<Record<string, string>> = {
+  end_turn: 'stop',
+  max_tokens: 'max-tokens',
+  max_turn_requests: 'max-turn-requests',
+  refusal: 'content-filter',
+}
+
+export interface Turn {
+  readonly sessionId: string
+  readonly provider: ExternalProvider
+  readonly directory: string
+  readonly adapter: Adapter
+  readonly env: Readonly<Record<string, string>>
+  readonly prompt: string
+  /** What is kept of the session. */
+  readonly kept: Kept
+}
+
+export interface TurnDoors {
+  readonly push: (part: StreamPart) => void
+  readonly desk: StepDesk<ToolContribution>
+  readonly signal: AbortSignal
+  /** Keeps what has changed, durably. */
+  keep(change: Partial<Kept>): void
+}
+
+export type TurnHost = Pick<NativeHost, 'effects' | 'actors' | 'programs' | 'todos'>
+
+/** Resolves after `finish` was pushed and the agent is gone; rejects with `ProviderError`, also when it was aborted. */
+export async function takeTurn(host: TurnHost, turn: Turn, doors: TurnDoors): Promise<void> {
+  const { sessionId, provider, directory, adapter, env } = turn
+  const { push, desk, signal } = doors
+  const { clock, log } = host.effects
+  let opening: Promise<AgentLink> | undefined
+  let link: AgentLink | undefined
+  let loading: ReturnType<typeof canLoad>
+  let agentSession = ''
+  let offered: Offered = { options: [], modeFallback: false }
+  let answered: z.infer<typeof Answered> | undefined
+  let usage: AgentUsage | undefined
+  let errors = ''
+  /** Files that were written here for the agent. */
+  const written = new Set<string>()
+
+  const opened = (): AgentLink => {
+    if (link === undefined) throw new Error('it has not begun')
+    return link
+  }
+  const updates = createUpdates({
+    push,
+    agent: provider,
+    onPlan: (todos) => host.todos.replace(sessionId, todos),
+    onUsage: (told) => (usage = told),
+    isOurs: (path) => written.has(path),
+  })
+  const terminals = createTerminals(desk)
+  const files = createRequests({ host, desk, updates, directory, agent: provider, signal, onWritten: (path) => written.add(path) })
+
+  const requests: typeof files = { ...files, ...terminals.requests }
+  const isPrompted = () => !ref.getSnapshot().hasTag('opening')
+
+  function take(params: unknown): void {
+    if (!isRecord(params) || (agentSession !== '' && params['sessionId'] !== agentSession)) return
+    const { update } = params
+    if (isRecord(update) && update['sessionUpdate'] === 'config_option_update' && agentSession !== '')
+      offered = offeredIn(update['configOptions'])
+    else if (isPrompted() && !signal.aborted) updates.take(update)
+    if (!isPrompted()) ref.send({ type: 'agent.told' })
+  }
+
+  function answer(method: string, params: unknown): Promise<object> | undefined {
+    const known = Object.hasOwn(requests, method) ? requests[method] : undefined
+    if (known === undefined) return undefined
+    const isOwn = isPrompted() && isRecord(params) && params['sessionId'] === agentSession
+    return isOwn ? known(params) : Promise.reject(new Error('there is no such session under way'))
+  }
+
+  const logic = externalTurnMachine.provide({
+    actors: {
+      begin: fromPromise(async () => {
+        opening = openAgentLink({
+          open: (streams) => openAgent(host, { adapter, provider, directory, env }, streams),
+          most: LIMITS.external.turnMessages,
+          onRequest: answer,
+          onUpdate: take,
+          onEnd(how, said) {
+            errors = said
+            log.debug('an external agent has ended', { provider, sessionId, how, said })
+            ref.send({ type: 'agent.ended', how })
+          },
+        })
+        link = await opening
+        loading = canLoad(await initialize(link, true))
+      }),
+      load: fromPromise(async () => {
+        const known = turn.kept.agentSessionId
+        if (known !== undefined) agentSession = known // what it repeats is told of it
+        const { sessionId: id, ...first } = await openSession(opened(), { directory, known, loading })
+        agentSession = id
+        offered = first
+        if (known === undefined) doors.keep({ agentSessionId: id })
+      }),
+      choose: fromPromise(async () => {
+        const differing = Object.entries(turn.kept.selected).filter(([id, value]) => !isChosen(offered, id, value))
+        offered = await choose(opened(), agentSession, offered, Object.fromEntries(differing))
+      }),
+      prompt: fromPromise(async () => {
+        answered = await prompt(opened(), agentSession, turn.prompt)
+      }),
+      // What was still being started when it had to end is ended once it is there.
+      end: fromPromise(async () => (await opening?.catch(() => undefined))?.end()),
+    },
+    actions: { cancel: () => link?.notify('session/cancel', { sessionId: agentSession }) },
+  })
+  const ref = createActor(logic, { id: `external-turn:${sessionId}`, input: { sessionId }, clock })
+  host.actors.add(ref, 'external-turn')
+  const abort = () => ref.send({ type: 'abort.requested' })
+  signal.addEventListener('abort', abort)
+  const ended = toPromise(ref).finally(() => signal.removeEventListener('abort', abort))
+  ref.start()
+  if (signal.aborted) abort()
+  const { end, failure } = await ended
+  terminals.end()
+  if (end === 'aborted') throw new ProviderError(`The agent "${provider}" was stopped.`, { retryable: false })
+  if (end === 'failed' || answered === undefined) throw failed(provider, failure ?? 'it gave no answer', errors)
+  close(turn, doors, { answered, usage, offered })
+}
+
+interface Opening {
+  readonly directory: string
+  readonly known: string | undefined
+  readonly loading: ReturnType<typeof canLoad>
+}
+
+/** The session the agent had, else a new one. Throws a sentence. */
+async function openSession(link: AgentLink, { directory, known, loading }: Opening): Promise<ReturnType<typeof offeredBy>> {
+  const place = { cwd: directory, mcpServers: [] }
+  if (known === undefined) return offeredBy(await link.request('session/new', place))
+  if (loading === undefined) throw new Error('it cannot open an earlier session again: it has neither session/resume nor session/load')
+  const told = await link.request(loading, { sessionId: known, ...place })
+  return offeredBy({ ...(isRecord(told) && told), sessionId: known })
+}
+
+/** Throws a sentence. */
+async function prompt(link: AgentLink, sessionId: string, text: string): Promise<z.infer<typeof Answered>> {
+  const parsed = Answered.safeParse(await link.request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] }))
+  if (!parsed.success) throw new Error('its answer to the prompt cannot be read')
+  return parsed.data
+}
+
+interface TurnEnd {
+  readonly answered: z.infer<typeof Answered>
+  readonly usage: AgentUsage | undefined
+  readonly offered: Offered
+}
+
+/** Keeps what the agent has come to, and pushes the last part. */
+function close({ kept }: Turn, { push, keep }: TurnDoors, { answered, usage, offered }: TurnEnd): void {
+  const { amount } = usage?.cost ?? {}
+  keep({ selected: shownOptions(offered).selectedOptions, ...(amount !== undefined && { cost: amount }) })
+  const cost = amount === undefined ? {} : { cost: Math.max(0, amount - (kept.cost ?? 0)) }
+  push({ type: 'finish', reason: FINISHES[answered.stopReason] ?? 'other', usage: tokensOf(answered, usage), ...cost })
+}
+
+function failed(provider: string, failure: string, errors: string): ProviderError {
+  const said = errors === '' ? '' : ` It wrote: ${wellFormed(cut(errors.slice(-ERRORS), ERRORS))}`
+  return new ProviderError(`The agent "${provider}" has failed: ${failure}.${said}`, { retryable: false })
+}
+
+function tokensOf({ usage }: z.infer<typeof Answered>, told: AgentUsage | undefined): TokenUsage {
+  const window = told === undefined ? {} : { total: told.used, contextLimit: told.size }
+  if (usage == null) return { ...ZERO_USAGE, ...window }
+  return {
+    input: usage.inputTokens ?? 0,
+    output: usage.outputTokens ?? 0,
+    reasoning: usage.thoughtTokens ?? 0,
+    cache: { read: usage.cachedReadTokens ?? 0, write: usage.cachedWriteTokens ?? 0 },
+    ...window,
+  }
+}

@@ -1,0 +1,198 @@
+/** What an agent tells of its turn, as parts of the answer (subsystems l.4). Keeps what it needs of a turn, and nothing else. */
+import * as z from 'zod'
+import { cut } from '../../kernel/cut.js'
+import type { StreamPart } from '../../ports/provider-adapter.js'
+import { LIMITS } from '../../protocol/limits.js'
+import type { Todo } from '../../protocol/session/session.js'
+
+const { text: SHOWN } = LIMITS.external
+const OUTPUT = LIMITS.tools.outputBytes
+
+const Chunk = z.looseObject({
+  sessionUpdate: z.enum(['agent_message_chunk', 'agent_thought_chunk']),
+  content: z.looseObject({ type: z.literal('text'), text: z.string() }),
+})
+const Content = z.union([
+  z.looseObject({ type: z.literal('content'), content: z.looseObject({ type: z.literal('text'), text: z.string() }) }),
+  z.looseObject({ type: z.literal('diff'), path: z.string() }),
+  z.unknown(),
+])
+export const ToolCall = z.looseObject({
+  toolCallId: z.string().min(1).max(512),
+  title: z.string().nullish(),
+  kind: z.string().max(64).nullish(),
+  status: z.enum(['pending', 'in_progress', 'completed', 'failed']).nullish().catch(null),
+  content: z.array(Content).nullish().catch(null),
+  locations: z
+    .array(z.looseObject({ path: z.string() }))
+    .nullish()
+    .catch(null),
+  rawInput: z.unknown().optional(),
+  rawOutput: z.unknown().optional(),
+})
+type ToolCall = z.infer<typeof ToolCall>
+const CallUpdate = ToolCall.extend({ sessionUpdate: z.enum(['tool_call', 'tool_call_update']) })
+const Plan = z.looseObject({
+  sessionUpdate: z.literal('plan'),
+  entries: z
+    .array(z.looseObject({ content: z.string(), status: z.string(), priority: z.string().catch('medium') }))
+    .max(LIMITS.external.options),
+})
+const Usage = z.looseObject({
+  sessionUpdate: z.literal('usage_update'),
+  used: z.number().int().min(0),
+  size: z.number().int().min(0),
+  cost: z
+    .looseObject({ amount: z.number().min(0), currency: z.string() })
+    .nullish()
+    .catch(null),
+})
+export type AgentUsage = z.infer<typeof Usage>
+
+const CHANGING = new Set(['edit', 'delete', 'move'])
+
+interface Known {
+  readonly tool: string
+  title: string
+  text: string
+  input: unknown
+  readonly paths: Set<string>
+  state: 'pending' | 'accepted' | 'settled'
+}
+
+export interface UpdatesOptions {
+  readonly push: (part: StreamPart) => void
+  /** Of the agent, for people. */
+  readonly agent: string
+  onPlan(todos: readonly Todo[]): void
+  onUsage(usage: AgentUsage): void
+  /** Whether the agent had this file written here, where undo knows of it. */
+  isOurs(path: string): boolean
+}
+
+export interface Updates {
+  /** Whether it was of use. */
+  take(update: unknown): boolean
+  /** A call is about to be asked for: it is shown before that. */
+  call(call: ToolCall): void
+}
+
+export function createUpdates({ push, agent, onPlan, onUsage, isOurs }: UpdatesOptions): Updates {
+  const calls = new Map<string, Known>()
+  /** What is said belongs to the passage under way, until something else comes. */
+  let passage: 'text' | 'thought' | undefined
+  let number = 0
+
+  function turnTo(next: typeof passage): void {
+    if (passage === next) return
+    if (passage === 'thought') push({ type: 'reasoning-end', id: `thought-${number}` })
+    passage = next
+    number++
+    if (next === 'thought') push({ type: 'reasoning-start', id: `thought-${number}` })
+    if (next === 'text') push({ type: 'text-start', id: `text-${number}` })
+  }
+
+  function begun(id: string, { kind, title }: ToolCall): Known {
+    turnTo(undefined)
+    const tool = kind ?? 'other'
+    push({ type: 'tool-input-start', callId: id, tool })
+    const known: Known = { tool, title: title ?? tool, text: '', input: undefined, paths: new Set(), state: 'pending' }
+    calls.set(id, known)
+    return known
+  }
+
+  function accept(id: string, known: Known): void {
+    if (known.state !== 'pending') return
+    known.state = 'accepted'
+    const input = inputOf(known)
+    push({ type: 'tool-call', callId: id, tool: known.tool, input, executed: true })
+  }
+
+  function note(call: ToolCall): Known {
+    const id = call.toolCallId
+    const known = calls.get(id) ?? begun(id, call)
+    if (call.title != null) known.title = cut(call.title, SHOWN)
+    if (call.rawInput !== undefined) known.input = call.rawInput
+    const text = textOf(call)
+    if (text !== '') known.text = text
+    for (const path of pathsOf(call)) known.paths.add(path)
+    return known
+  }
+
+  function told(call: ToolCall): void {
+    const id = call.toolCallId
+    const known = note(call)
+    if (known.state === 'settled') return
+    const isOver = call.status === 'completed' || call.status === 'failed'
+    if (isOver || call.status === 'in_progress') accept(id, known)
+    if (!isOver) return
+    known.state = 'settled'
+    const isCovered = [...known.paths].every(isOurs)
+    const unkept = CHANGING.has(known.tool) && !isCovered ? { unkept: `the agent "${agent}" has changed files itself` } : undefined
+    const text = cut(known.text, OUTPUT)
+    push({
+      type: 'tool-result',
+      callId: id,
+      tool: known.tool,
+      output: text,
+      isError: call.status === 'failed',
+      shown: {
+        title: known.title,
+        text: text === '' && call.status === 'failed' ? 'The agent says that it has failed.' : text,
+        metadata: { ...unkept },
+      },
+    })
+  }
+
+  return {
+    call: (call) => accept(call.toolCallId, note(call)),
+    take(update) {
+      const chunk = Chunk.safeParse(update).data
+      if (chunk !== undefined) {
+        const isText = chunk.sessionUpdate === 'agent_message_chunk'
+        turnTo(isText ? 'text' : 'thought')
+        push(
+          isText ? { type: 'text', delta: chunk.content.text } : { type: 'reasoning', id: `thought-${number}`, delta: chunk.content.text },
+        )
+        return true
+      }
+      const call = CallUpdate.safeParse(update).data
+      if (call !== undefined) {
+        told(call)
+        return true
+      }
+      const plan = Plan.safeParse(update).data
+      if (plan !== undefined) {
+        onPlan(plan.entries.map(({ content, status, priority }) => ({ content: cut(content, SHOWN), status, priority })))
+        return true
+      }
+      const usage = Usage.safeParse(update).data
+      if (usage !== undefined) onUsage(usage)
+      return usage !== undefined
+    },
+  }
+}
+
+/** What the call was given, as JSON; a title where the agent says no more. */
+function inputOf({ input, title }: Known): string {
+  const given = JSON.stringify(input ?? { title }) ?? '{}'
+  return Buffer.byteLength(given) > LIMITS.run.callBytes ? JSON.stringify({ title }) : given
+}
+
+function textOf({ content, rawOutput }: ToolCall): string {
+  const texts = (content ?? []).flatMap((each) => {
+    const text = z.looseObject({ content: z.looseObject({ text: z.string() }) }).safeParse(each).data?.content.text
+    const path = z.looseObject({ type: z.literal('diff'), path: z.string() }).safeParse(each).data?.path
+    return text ?? (path === undefined ? [] : `changed ${path}`)
+  })
+  if (texts.length > 0) return texts.join('\n')
+  if (rawOutput === undefined || rawOutput === null) return ''
+  return typeof rawOutput === 'string' ? rawOutput : JSON.stringify(rawOutput)
+}
+
+function pathsOf({ content, locations }: ToolCall): readonly string[] {
+  const diffs = (content ?? []).flatMap(
+    (each) => z.looseObject({ type: z.literal('diff'), path: z.string() }).safeParse(each).data?.path ?? [],
+  )
+  return [...diffs, ...(locations ?? []).map(({ path }) => path)]
+}

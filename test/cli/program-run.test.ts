@@ -135,7 +135,8 @@ describe('svc run', () => {
   })
 
   test('reads the state again, and says so, when the server no longer keeps the events it missed', async () => {
-    const proxy = await startForgetfulProxy(server.url)
+    const home = apart() // Its stream breaks at the first text, which is to be of this run.
+    const proxy = await startForgetfulProxy((await home.serve()).url)
     const text = 'one two three four'
     const run = (...flags: readonly string[]) => home.run(['run', '--server', proxy.url, ...flags, script({ text, gapMs: 200 })])
     try {

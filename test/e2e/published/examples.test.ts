@@ -36,7 +36,7 @@ beforeAll(async () => {
 })
 afterAll(() => house.close())
 
-async function enter(config: object | undefined = undefined): Promise<Room> {
+async function enter(config?: object): Promise<Room> {
   const room = await house.room([], config)
   closers.push(() => room.close())
   return room

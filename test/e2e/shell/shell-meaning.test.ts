@@ -2,25 +2,33 @@
  * What a command line means decides, not what it looks like: values, descriptors, the environment and names (threat-model
  * G1–G3). Of every pair the first line runs by the rules alone; the second, of the same kind, is asked about and never runs.
  */
-import { chmodSync, existsSync, mkdirSync, realpathSync, symlinkSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { finish, type ModelServer, reply, startModelServer, text, toolCall } from '../../fixtures/model-server.js'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { finish, reply, text, toolCall } from '../../fixtures/model-server.js'
 import { lacking } from '../../fakes/machine.js'
-import { makePlace, withModel } from '../server/place.js'
-import { openScene, type Scene } from '../server/server.js'
+import { type House, openHouse } from '../server/house.js'
+import type { Place } from '../server/place.js'
 import { toolParts } from '../server/transcript.js'
 
-let scene: Scene
-let model: ModelServer
-beforeEach(() => {
-  scene = openScene(makePlace({ 'README.md': 'hello\n', 'a.txt': 'a\n', '.env': 'KEY=secret\n' }))
+/** Programs of the search path that leave a mark there. */
+const bin = mkdtempSync(join(tmpdir(), 'svc-bait-'))
+const MARK = join(bin, 'mark')
+let house: House
+beforeAll(async () => {
+  for (const name of ['marker', 'ls sub']) leavesMark(join(bin, name))
+  house = await openHouse({ permission }, { PATH: `${bin}:${process.env['PATH'] ?? ''}` })
 })
-afterEach(async () => {
-  await scene.close()
-  await model.close()
+afterAll(async () => {
+  await house.close()
+  rmSync(bin, { recursive: true })
 })
+
+function leavesMark(path: string): void {
+  writeFileSync(path, `#!/bin/sh\n: > '${MARK}'\n`)
+  chmodSync(path, 0o755)
+}
 
 type Pair = readonly [runs: string, asked: string]
 
@@ -108,18 +116,9 @@ const permission = {
 }
 
 /** Programs that leave a mark, and files with text that would start them. */
-function bait(): string[] {
-  const { repo, home, root, write } = scene.place
-  const marks = join(root, 'marks')
-  mkdirSync(marks)
-  for (const name of ['marker', 'cd', 'ls sub']) {
-    write(name, `#!/bin/sh\n: > '${join(marks, 'mark')}'\n`)
-    chmodSync(join(repo, name), 0o755)
-  }
+function bait({ repo, write }: Place): string[] {
+  for (const name of ['marker', 'cd', 'ls sub']) leavesMark(join(repo, name))
   mkdirSync(join(repo, 'sub'))
-  mkdirSync(join(root, 'bin'))
-  symlinkSync(join(repo, 'marker'), join(root, 'bin/marker'))
-  symlinkSync(join(repo, 'ls sub'), join(root, 'bin/ls sub'))
   write('hostile', 'a[$(marker)]\n')
   write('entries', '([a[$(marker)]]=1)\n')
   write('quiet.sh', 'true\n')
@@ -129,7 +128,9 @@ function bait(): string[] {
   write('names', 'sub\n')
   write('protected.json', 'kept\n')
   write('settings/git/config', `[core]\n\tfsmonitor = ${join(repo, 'marker')}\n`)
-  return [join(marks, 'mark'), join(home, '.profile')]
+  const marks = [MARK, join(house.place.home, '.profile')]
+  for (const path of marks) rmSync(path, { force: true })
+  return marks
 }
 
 test.for([
@@ -142,14 +143,18 @@ test.for([
   { of: 'names', pairs: NAMES, why: '' },
 ])('of $of: what is harmless runs, what is not is asked about and does nothing$why', async ({ pairs, why }, { skip }) => {
   skip(why !== '', why)
-  const marks = bait()
   const lines = pairs.flat()
-  model = await startModelServer([
-    ...lines.map((command, index) => reply(toolCall({ id: `c${index}`, name: 'bash', input: { command } }), finish('tool_calls'))),
-    reply(text('done'), finish('stop')),
-  ])
-  scene.place.configure(withModel(model.url, { permission }))
-  const server = await scene.start({ PATH: `${join(scene.place.root, 'bin')}:${scene.place.env['PATH'] ?? ''}` })
+  const room = await house.room(
+    [
+      ...lines.map((command, index) => reply(toolCall({ id: `c${index}`, name: 'bash', input: { command } }), finish('tool_calls'))),
+      reply(text('done'), finish('stop')),
+    ],
+    undefined,
+    { 'README.md': 'hello\n', 'a.txt': 'a\n', '.env': 'KEY=secret\n' },
+  )
+  onTestFinished(() => room.close())
+  const { place, server } = room
+  const marks = bait(place)
   const stream = await server.stream({ tail: true })
   const session = await server.createSession()
   await server.prompt(session.id, { prompt: 'go on' })
@@ -173,5 +178,5 @@ test.for([
   )
   expect([...asked].toSorted()).toEqual(pairs.map((_pair, index) => `c${2 * index + 1}`).toSorted())
   expect(marks.filter((path) => existsSync(path))).toEqual([])
-  expect(scene.place.read('protected.json')).toBe('kept\n')
+  expect(place.read('protected.json')).toBe('kept\n')
 })

@@ -51,7 +51,7 @@ const ATTEMPTS: Readonly<Record<string, Attempt>> = {
         `local s = ("x"):rep(${number(1, 999)}); while #s < 2 ^ 27 do s = s .. s end`,
         `local t = {}; for i = 1, 2 ^ 23 do t[i] = { i } end`,
         `local t = {}; for i = 1, 2 ^ 22 do t["${'k'.repeat(20)}" .. i] = i end`,
-        `local s = ("${'ab'}"):rep(2 ^ ${number(26, 29)} // 1 | 0)`,
+        `local s = ("ab"):rep(2 ^ ${number(26, 29)} // 1 | 0)`,
         `local t = {}; for i = 1, 1e5 do t[i] = coroutine.create(function() coroutine.yield(t) end); coroutine.resume(t[i]) end`,
         `local s = table.concat(setmetatable({}, { __index = function() return ("y"):rep(1e5) end, __len = function() return 1e4 end }), "", 1, 10000)`,
       ]) + '; return "escaped"',

@@ -8,7 +8,7 @@ export interface Offered {
   readonly make: (choices: Choices) => Content
 }
 
-export type Content =
+type Content =
   | { readonly kind: 'archive'; readonly bytes: Uint8Array }
   /** Writes it into an empty folder. */
   | { readonly kind: 'folder'; readonly write: (root: string) => void }

@@ -12,13 +12,41 @@ export interface Abuse {
 }
 
 const HARMLESS_ACTS = [
-  ...['nothing', 'late-answers', 'wrong-ids', 'garbage', 'huge-frame', 'deep-frame', 'many-keys', 'log-flood', 'long-log'],
-  ...['another-owner', 'streams', 'forks', 'descriptors', 'processor', 'memory', 'deaf-to-signals', 'progress'],
+  'nothing',
+  'late-answers',
+  'wrong-ids',
+  'garbage',
+  'huge-frame',
+  'deep-frame',
+  'many-keys',
+  'log-flood',
+  'long-log',
+  'another-owner',
+  'streams',
+  'forks',
+  'descriptors',
+  'processor',
+  'memory',
+  'deaf-to-signals',
+  'progress',
 ]
 /** What ends it, or holds up its own answer. */
 const FATAL_ACTS = [
-  ...['endless-garbage', 'half-a-frame', 'host-flood', 'host-answers', 'forks-away', 'forks-with-pipes', 'signal-stop', 'signal-terminate'],
-  ...['signal-abort', 'signal-group', 'closes-output', 'closes-input', 'exits', 'throws', 'writes-without-a-line'],
+  'endless-garbage',
+  'half-a-frame',
+  'host-flood',
+  'host-answers',
+  'forks-away',
+  'forks-with-pipes',
+  'signal-stop',
+  'signal-terminate',
+  'signal-abort',
+  'signal-group',
+  'closes-output',
+  'closes-input',
+  'exits',
+  'throws',
+  'writes-without-a-line',
 ]
 const MOMENTS = ['call', 'late', 'event', 'end']
 

@@ -124,7 +124,7 @@ export interface ProviderContribution {
   create(settings: ProviderSettings): ProviderAdapter
 }
 
-export interface Media {
+interface Media {
   readonly mime: string
   readonly filename: string
   readonly dataBase64: string

@@ -82,6 +82,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
       'src/published/client/client.ts': ['createClient', 'SvcClientError'],
       'src/published/client/client-types.ts': [],
       'src/published/client/platform.ts': ['PLATFORM'],
+      'src/published/client/patience.ts': ['ATTEMPTS', 'patiently'],
       'src/published/client/transport.ts': ['createTransport'],
     },
     packages: true,

@@ -97,7 +97,6 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
   const records = createPluginRecords()
   const store = createPackageStore({ effects, directory: `${effects.paths.state}/plugins` })
   const offers = createOffers({ effects, directory: `${effects.paths.state}/plugin-offers`, version })
-  const reader = createPackageReader(effects)
   const npm = createNpmCache({ effects, onInstalled: () => workspaces.refreshAll(), onFailed: (spec) => retry(records, supervisor, spec) })
   const switches = createSwitches(snapshots, effects.paths.config)
 
@@ -112,7 +111,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
     npm,
     looking: {
       effects,
-      reader,
+      reader: createPackageReader(effects),
       isSession: deps.isSession,
       lastManifests: createLru(MANIFESTS),
       assessing: { brokered, noticed: deps.brokers.ownConfigs.noticed, sha256: effects.sha256, hasCopy },
@@ -183,10 +182,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
       generations.killAll()
       void npm.stop()
     },
-    async sweep() {
-      await store.sweep(neededContent(records, supervisor))
-      await offers.sweep()
-    },
+    sweep: () => sweepAll([offers.sweep, () => store.sweep(neededContent(records, supervisor))]),
     get generation() {
       return registry.generation
     },
@@ -194,6 +190,10 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
     inspected: () => inspectPlugins({ records, supervisor, generations, brokered }),
     lines: (key) => ({ lines: [...(records.get(key)?.lines ?? [])] }),
   }
+}
+
+async function sweepAll(sweeps: readonly (() => Promise<void>)[]): Promise<void> {
+  for (const sweep of sweeps) await sweep()
 }
 
 interface Places {

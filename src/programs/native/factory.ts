@@ -1,5 +1,5 @@
 /**
- * What a module of native code exports, and an instance that is made of it (plugin-protocol §3.4, §14).
+ * What a module of native code exports, and an instance that is made of it (plugin-protocol §3.4).
  *
  * The default export is a factory: `descriptor` says for which package and interface it is, `create` makes an instance, once for each
  * generation. An instance starts once, offers its contributions, and is shut down once. A module that exports `plugin` alone, as a package

@@ -57,7 +57,7 @@ const REQUEST = { sessionId: 'ses_1', directory: folder, model: MODEL, messages:
 
 const USES: Readonly<Record<string, (one: Started) => unknown>> = {
   'a tool': async ({ tool }) => expect(await tool('echo', { text: 'hi' })).toBe('hi'),
-  'a hook': ({ instance }) => instance.contributions.hooks?.['tool.before']?.({ tool: 'x' } as never, {} as never, never),
+  'a hook': ({ instance }) => instance.contributions.hooks?.['tool.before']?.({ tool: 'x' }, {}, never),
   'a provider': async ({ instance }) => {
     const parts: StreamPart[] = []
     const adapter = instance.contributions.providers?.[0]?.create(SETTINGS)

@@ -1,4 +1,4 @@
-// Holds decision 45; plugin-protocol §3.4, §14.
+// Holds decision 45; plugin-protocol §3.4.
 import { expect, test } from 'vitest'
 import { instanceOf } from '../../../src/programs/native/factory.js'
 

@@ -25,7 +25,7 @@ export interface Offered {
   keep(reply: unknown): Promise<void>
 }
 
-export interface KnownOffer {
+interface KnownOffer {
   /** JSON of the whole reply. */
   readonly text: string
   readonly reply: InitializeReply

@@ -75,7 +75,7 @@ function createResources({ effects, snapshots, instructions, plugins }: Resource
     for (const { name, key, reason } of read.unusable) tell('a command is not offered', { command: name, reason: `"${key}" ${reason}` })
     return read
   })
-  const skillsOf = readOnce((snapshot: ConfigSnapshot, { skills }: PluginResources, _: undefined) => listedSkills(snapshot, skills))
+  const skillsOf = readOnce((snapshot: ConfigSnapshot, { skills }: PluginResources) => listedSkills(snapshot, skills))
   /** Records for clients. */
   const shown = new WeakMap<readonly AgentEntry[], readonly Agent[]>()
   const told = createLru<string, true>(TOLD)

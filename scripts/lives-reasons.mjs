@@ -24,6 +24,7 @@ export const REASONS = {
   'src/http/answer/lingering.ts setTimeout': 'the time limit of a Node socket, which Node keeps',
   'src/plugins/external/look.ts Promise opening':
     'the program that is being started: the look, which is a machine, ends it once it is there',
+  'src/plugins/external/look.ts AbortController toldCommands': 'ends a wait of the open state: the machine is left when that settles',
   'src/plugins/external/previews.ts promises looking': 'looks under way, which are machines, for whoever asks the same',
   'src/plugins/external/previews.ts in flight looking': LISTED,
   'src/plugins/external/previews.ts in flight failed': 'a memory: when a look last failed, so that it rests',

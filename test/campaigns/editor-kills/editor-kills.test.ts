@@ -192,7 +192,7 @@ test(
       await expectNothingOpen(server)
       all.push(...sent, after)
       // A server that comes back is a pause: no request of the editor fails by it.
-      if (victim === 'server') expect(sent.flatMap(({ failure }) => failure ?? [])).toEqual([])
+      expect(victim === 'server' ? sent.flatMap(({ failure }) => failure ?? []) : []).toEqual([])
       const what = `${victim} ${sent.filter(({ isAnswered }) => isAnswered).length}/${sent.length} answered`
       seen.set(what, (seen.get(what) ?? 0) + 1)
     }

@@ -102,7 +102,7 @@ test('what an editor asks while the server is away is answered once it is there 
     at.agent.request('session/new', { cwd: scene.place.repo, mcpServers: [] }),
   ]
   // Nobody has an answer while nobody is there.
-  await expect(fetch(`${server.url}/v2/health`)).rejects.toThrow()
+  await expect(fetch(`${server.url}/v2/health`)).rejects.toThrow('fetch failed')
   await scene.start({}, Number(new URL(server.url).port))
   expect(await Promise.all(asked)).toMatchObject([
     { stopReason: 'end_turn' },

@@ -81,6 +81,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
       // Commands are a user of the client like any other: what it exports, and the types of it.
       'src/published/client/client.ts': ['createClient', 'SvcClientError'],
       'src/published/client/client-types.ts': [],
+      'src/published/client/patience.ts': ['ATTEMPTS', 'patiently'],
       'src/published/client/platform.ts': ['PLATFORM'],
       'src/published/client/patience.ts': ['ATTEMPTS', 'patiently'],
       'src/published/client/transport.ts': ['createTransport'],

@@ -90,8 +90,12 @@ describe('a session on an external agent', () => {
     await begin()
     expect(textOf(await answer(id, 'say two'))).toBe('two')
     expect(heard().map((one) => one.heard)).toEqual([
-      ...['initialize', 'session/new', 'session/prompt'],
-      ...['initialize', 'session/load', 'session/prompt'],
+      'initialize',
+      'session/new',
+      'session/prompt',
+      'initialize',
+      'session/load',
+      'session/prompt',
     ])
     expect(heard().find((one) => one.heard === 'session/load')?.sessionId).toBe('agent-session-1')
   })
@@ -280,8 +284,14 @@ describe('a session on an external agent', () => {
     await answer(id, 'say again')
     const turns = heard().map((one) => one.heard)
     expect(turns.slice(turns.indexOf('session/prompt') - 3)).toEqual([
-      ...['initialize', 'session/new', 'session/set_config_option', 'session/prompt'],
-      ...['initialize', 'session/load', 'session/set_config_option', 'session/prompt'],
+      'initialize',
+      'session/new',
+      'session/set_config_option',
+      'session/prompt',
+      'initialize',
+      'session/load',
+      'session/set_config_option',
+      'session/prompt',
     ])
     const plain = await server.createSession()
     expect((await server.call('GET', `/v2/sessions/${plain.id}/external/options`)).status).toBe(422)

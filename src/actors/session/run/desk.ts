@@ -46,7 +46,8 @@ function begin({ run, step, onCall }: DeskStep, callId: string, call: DeskCall, 
   const { recorder, world } = step
   const found = typeof call.tool === 'string' ? allowedTools(world).get(call.tool) : registered(call.tool)
   const tool = found && watched(found, call)
-  if (tool === undefined) return `The rules of the session leave no tool "${String(call.tool)}" to it.`
+  if (tool === undefined)
+    return `The rules of the session leave no tool "${typeof call.tool === 'string' ? call.tool : call.tool.id}" to it.`
   const { id } = tool.contribution
   const given = wellFormedValue(call.input)
   if (Buffer.byteLength(JSON.stringify(given)) > LIMITS.run.callBytes) return 'What is asked for is longer than 512 KiB.'

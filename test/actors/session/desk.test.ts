@@ -34,7 +34,7 @@ async function answeredBy(work: Work) {
       },
       {
         id: 'waits',
-        invoke: (_, { signal }) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('stopped')))),
+        invoke: (_, { signal }) => aborted(signal),
       },
     ],
   })
@@ -47,6 +47,12 @@ async function answeredBy(work: Work) {
   if (session === undefined) throw new Error('there is no session')
   const callsOf = () => service.messages(session.id).flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'tool' ? [part] : [])))
   return { service, id: session.id, callsOf }
+}
+
+/** Rejects when it aborts, or has. */
+async function aborted(signal: AbortSignal): Promise<never> {
+  signal.throwIfAborted()
+  return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('stopped'))))
 }
 
 const finish = { type: 'finish', reason: 'stop', usage: ZERO_USAGE } as const

@@ -17,8 +17,8 @@ export function catalogRoutes(bind: Binder, { resources, providers, system, sess
   }
   bind.json(resourceRoutes.agents, (call) => resources.agents(...place(call)))
   bind.json(resourceRoutes.agent, async (call) => {
-    const [directory, sessionId] = place(call)
-    return (await resources.agent(directory, call.params.name, sessionId)).record
+    const [directory, ...session] = place(call)
+    return (await resources.agent(directory, call.params.name, ...session)).record
   })
   bind.json(resourceRoutes.commands, (call) => resources.commands(...place(call)))
   bind.json(resourceRoutes.skills, (call) => resources.skills(...place(call)))

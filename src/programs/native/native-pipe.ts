@@ -67,6 +67,7 @@ export function createNativePipe(options: NativePipeOptions): NativePipe {
     outside(() => {
       isPaused = false
       deliver()
+      life.abort(new Error('the plugin has ended'))
       finish({ exitCode: 0, signal: null })
     })
   }

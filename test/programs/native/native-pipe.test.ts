@@ -84,7 +84,7 @@ describe('a plugin in the process', () => {
     await settle()
     expect(await pipe.ended).toEqual({ exitCode: 0, signal: null })
     await pipe.gone
-    expect([shutdowns(), send({ id: 2, method: 'tool.invoke', params: {} })]).toEqual([1, false])
+    expect([shutdowns(), pipe.isOver, send({ id: 2, method: 'tool.invoke', params: {} })]).toEqual([1, true, false])
   })
 
   test('that is killed is heard no more, whatever it is at', async () => {

@@ -18,6 +18,8 @@ let ward: Ward | undefined
 afterEach(async () => {
   await scene?.close()
   await ward?.model.close()
+  scene = undefined
+  ward = undefined
 })
 
 /** What is wrong with how a call ended; nothing where it ended as it may. */

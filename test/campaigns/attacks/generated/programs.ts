@@ -22,16 +22,17 @@ const HARMLESS_ACTS = [
   'log-flood',
   'long-log',
   'another-owner',
-  'streams',
   'forks',
   'descriptors',
   'processor',
   'memory',
   'deaf-to-signals',
-  'progress',
 ]
 /** What ends it, or holds up its own answer. */
 const FATAL_ACTS = [
+  // More than a thousand frames in a second that are of no protocol.
+  'streams',
+  'progress',
   'endless-garbage',
   'half-a-frame',
   'host-flood',

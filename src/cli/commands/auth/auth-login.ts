@@ -50,7 +50,7 @@ async function begin(client: Client, { providerId, method, label }: Wanted, sign
     return await attempt({})
   } catch (error) {
     if (!isUnknown(error)) throw error
-    return await attempt({ workspaceId: realpathSync(process.cwd()) }).catch((reason: unknown) => {
+    return attempt({ workspaceId: realpathSync(process.cwd()) }).catch((reason: unknown) => {
       throw isUnknown(reason) ? error : reason
     })
   }

@@ -221,6 +221,7 @@ describe('svc doctor', () => {
       'providers',
       'model',
       'plugins',
+      'external agents',
     ])
     expect(findings.find(({ check }) => check === 'server')?.detail).toMatch(
       /^none runs here; one started for this check answers, version \d/,

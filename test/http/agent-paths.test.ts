@@ -16,7 +16,7 @@ const operationOf = (each: string) => all[API.findIndex(({ id }) => each.startsW
 describe('what programs of agents may ask for', () => {
   it('answers nothing, configures nothing, trusts nothing and leads to no credential', () => {
     const closed =
-      /\/(?:config|management|auth|oauth|connections|audit)(?:\/|$)|dev\.svc\.(?:mcp|workflows|pty)|\/plugins$|\/reply$|\/reject$|\/release$|\/shell$|\/import$|\/(?:undo|redo|revert|unrevert)$|remembered\/./
+      /\/(?:config|management|auth|oauth|connections|audit)(?:\/|$)|dev\.svc\.(?:mcp|workflows|pty)|\/plugins$|\/reply$|\/reject$|\/release$|\/shell$|\/import$|\/external\/|\/(?:undo|redo|revert|unrevert)$|remembered\/./
     expect(open.filter((each) => closed.test(each))).toEqual([])
     const used = [
       'GET /v2/providers',
@@ -48,7 +48,12 @@ describe('what programs of agents may ask for', () => {
 
   it('gives no session other rules or another place', () => {
     const fields = API.flatMap(({ id, personFields = [] }) => personFields.map((name) => `${id} ${name}`))
-    expect(fields.toSorted()).toEqual(['v2.sessions.create permission', 'v2.sessions.update directory', 'v2.sessions.update permission'])
+    expect(fields.toSorted()).toEqual([
+      'v2.sessions.create externalProvider',
+      'v2.sessions.create permission',
+      'v2.sessions.update directory',
+      'v2.sessions.update permission',
+    ])
     const widening = API.flatMap(({ id, body, personFields = [] }) => {
       const shape = body?.schema instanceof z.ZodObject ? Object.keys(body.schema.shape) : []
       return shape.filter((name) => /^permissions?$/.test(name) && !personFields.includes(name)).map((name) => `${id} ${name}`)

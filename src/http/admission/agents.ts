@@ -21,8 +21,8 @@ interface Open {
   readonly isRead?: true
 }
 
-/** Of sessions: what a person lets go on, runs without rules, brings in, or takes back, files with it. */
-const OF_PERSONS = String.raw`(?!\/import$|\/[^/]+\/(?:shell|queue\/release|undo|redo|revert|unrevert)$)`
+/** Of sessions: what a person lets go on, runs without rules, brings in, or takes back, files with it; agents of others, which have no rules of ours. */
+const OF_PERSONS = String.raw`(?!\/import$|\/external\/|\/[^/]+\/(?:shell|queue\/release|undo|redo|revert|unrevert|external\/options)$)`
 const OPEN: readonly Open[] = [
   { path: /^\/v2\/(?:health|meta|openapi\.json|runtime|identity|capabilities|directories|events|artifacts)(?:\/|$)/ },
   { path: new RegExp(String.raw`^\/v2\/sessions${OF_PERSONS}(?:\/|$)`) },

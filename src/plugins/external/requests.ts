@@ -11,6 +11,7 @@ import type { StepDesk } from '../../ports/provider-adapter.js'
 import { defineTool } from '../../ports/plugin.js'
 import { isWithin } from '../../protocol/caller.js'
 import { LIMITS } from '../../protocol/limits.js'
+import { dirname, joinPath } from '../../protocol/text/paths.js'
 import { canonicalPath } from '../../protocol/text/canonical-path.js'
 import { ToolCall, type Updates } from './updates.js'
 
@@ -29,6 +30,8 @@ const Permission = z.looseObject({
     .max(64),
 })
 const Nothing = z.strictObject({})
+/** What a pattern may not have in it: it would stand for more than was shown. */
+const WIDE = /[*?]/
 
 /** Kinds of options that mean yes, and no, the narrowest first. */
 const YES = ['allow_once', 'allow_always']
@@ -115,13 +118,17 @@ async function ask(
 /** The agent's own question, and what the rules say of what it is about, where that can be told. */
 function needsOf({ kind, title, locations, rawInput }: ToolCallOf, directory: string, agent: string): readonly PermissionNeed[] {
   const what = cut(title ?? kind ?? 'something', SHOWN)
-  const question = { permission: 'external_agent', patterns: [`${kind ?? 'other'}: ${what}`], title: `${agent}: ${what}` }
+  const pattern = `${kind ?? 'other'}: ${what}`
+  const wide = WIDE.test(pattern) ? { explicit: 'what the agent calls it would stand for more than it says' } : {}
+  const question = { permission: 'external_agent', patterns: [pattern], title: `${agent}: ${what}`, ...wide }
   const paths = (locations ?? []).map(({ path }) => shown(path, directory))
   const group = kind === 'edit' || kind === 'delete' || kind === 'move' ? 'edit' : kind === 'read' ? 'read' : undefined
+  const outside = [...new Set(paths.filter((path) => path.startsWith('/')).map((path) => joinPath(dirname(path), '*')))]
   const command = z.looseObject({ command: z.string().min(1) }).safeParse(rawInput).data?.command
   return [
     question,
     ...(group !== undefined && paths.length > 0 ? [{ permission: group, patterns: paths, title: question.title }] : []),
+    ...(outside.length > 0 ? [{ permission: 'external_directory', patterns: outside, title: question.title }] : []),
     ...(kind === 'execute' && command !== undefined ? [{ permission: 'bash', patterns: [command], title: question.title }] : []),
   ]
 }

@@ -105,6 +105,11 @@ function set(goals: Pursued, sessionId: string, { text, paused }: Change): void 
     const summary = before.status === 'active' ? '' : before.summary
     return put(goals, sessionId, { ...before, paused, summary, updated: later(goals, before) }, false)
   }
+  const agent = goals.host.sessions.get(sessionId)?.externalAgent
+  if (agent !== undefined)
+    throw new SvcError('request.unprocessable', `The agent "${agent.provider}" answers this session, and cannot say that a goal is reached.`, {
+      sessionId,
+    })
   const isSame = before?.text === asked
   const goal: SessionGoal = {
     text: asked,

@@ -223,7 +223,7 @@ export const sessionRoutes = {
     query: z.strictObject(directoryQuery),
     summary: 'Create a session rooted in the directory of the call.',
     body: { schema: CreateSessionRequest, required: false },
-    personFields: ['permission'],
+    personFields: ['permission', 'externalProvider'],
     success: { status: 200, description: 'The session.', schema: Session },
   }),
   status: defineRoute({

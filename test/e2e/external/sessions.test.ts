@@ -188,6 +188,18 @@ describe('a session on an external agent', () => {
     expect(await asked()).toEqual([])
   })
 
+  test('is judged by the place of what it would change, and asked where its words would stand for more', async () => {
+    const allowed = ['external_agent', 'edit', 'bash'].map((permission) => ({ permission, pattern: '*', action: 'allow' }))
+    const { id } = await create({ permission: [...allowed, { permission: 'external_directory', pattern: '*', action: 'deny' }] })
+    expect(textOf(await answer(id, `alter ${join(scene.place.repo, 'README.md')}`))).toContain('"optionId":"yes"')
+    expect(textOf(await answer(id, `alter ${join(scene.place.home, 'notes')}`))).toContain('"optionId":"no"')
+    expect(textOf(await answer(id, 'ask make all'))).toContain('"optionId":"yes"')
+    await server.prompt(id, { prompt: 'ask make *' })
+    expect((await reply((await question()).id, { reply: 'reject' })).status).toBe(200)
+    await settled(id)
+    expect(textOf(await last(id))).toContain('"optionId":"no"')
+  })
+
   test('reads and writes inside its directory, by its rules, and what is written can be undone', async () => {
     const { id } = await create({ permission: [{ permission: 'edit', pattern: '*.lock', action: 'deny' }] })
     const at = (name: string) => join(scene.place.repo, name)
@@ -237,6 +249,7 @@ describe('a session on an external agent', () => {
       ['POST', `/v2/sessions/${id}/fork`, {}],
       ['POST', `/v2/sessions/${id}/summarize`, {}],
       ['PATCH', `/v2/sessions/${id}`, { agent: 'build' }],
+      ['POST', `/v2/plugins/dev.svc.goals/${id}`, { text: 'Tidy up' }],
     ] as const)
       expect([path, (await server.call(method, path, body)).status]).toEqual([path, 422])
     expect(heard()).toEqual([])

@@ -57,7 +57,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'journalctl --user -u svc': 'needs the unit',
 }
 
-const LANGUAGES = ['sh', 'js', 'json', 'jsonc', 'ini', 'mermaid', 'markdown', 'nginx']
+const LANGUAGES = ['sh', 'js', 'json', 'jsonc', 'ini', 'mermaid', 'markdown', 'nginx', 'lua']
 
 interface Step {
   /** What must be printed. */

@@ -140,6 +140,7 @@ export const OPERATION_ANSWERS: Readonly<Record<string, unknown>> = {
   'v2.sessions.external.options.set': EXTERNAL,
   'v2.sessions.external.catalog': { provider: 'opencode', cwd: '/srv/here', sessions: [], importSupported: true },
   'v2.sessions.external.import': EXTERNAL_SESSION,
+  'external.sessions.create': EXTERNAL_SESSION,
   'v2.plugins.vcs.status': [CHANGE],
   'v2.plugins.vcs.diff': [DIFF],
   'v2.plugins.vcs.diff.raw': new TextEncoder().encode(DIFF.patch),

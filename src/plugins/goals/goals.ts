@@ -107,9 +107,13 @@ function set(goals: Pursued, sessionId: string, { text, paused }: Change): void 
   }
   const agent = goals.host.sessions.get(sessionId)?.externalAgent
   if (agent !== undefined)
-    throw new SvcError('request.unprocessable', `The agent "${agent.provider}" answers this session, and cannot say that a goal is reached.`, {
-      sessionId,
-    })
+    throw new SvcError(
+      'request.unprocessable',
+      `The agent "${agent.provider}" answers this session, and cannot say that a goal is reached.`,
+      {
+        sessionId,
+      },
+    )
   const isSame = before?.text === asked
   const goal: SessionGoal = {
     text: asked,

@@ -1,5 +1,6 @@
 /** Programs that abuse what they have of the host: what they do times when they do it. `generated.mjs` of the fixtures plays them. */
 import { readFileSync } from 'node:fs'
+import { PATIENCE } from '../../../fakes/patience.js'
 import type { Hostile } from '../../../e2e/plugin/hostile.js'
 import { choicesOf } from './random.js'
 
@@ -70,6 +71,6 @@ export function programOf(abuse: Abuse, seed: number): Hostile {
     id: idOf(abuse),
     agent: { command: ['node', 'plugin.mjs', toolOf(abuse)] },
     files: { 'plugin.mjs': read('generated.mjs'), 'conversation.mjs': read('conversation.mjs'), 'abuse.json': JSON.stringify(spec) },
-    options: { timeoutMs: abuse.outcome === 'answers' ? 20_000 : 1000 },
+    options: { timeoutMs: abuse.outcome === 'answers' ? PATIENCE : 1000 },
   }
 }

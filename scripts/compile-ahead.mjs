@@ -9,6 +9,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { noteScripts } from './noted-scripts.mjs'
 
 /** What is run, each until it ends or listens; of a file that two load, the first decides. */
 const STARTS = [['serve', '--port', '0'], ['session', 'list'], ['run', '--model', 'svc/offline', 'hello'], ['--version']]
@@ -67,14 +68,7 @@ async function runNoted([dist, ...start]) {
     import('node:v8'),
     import('node:module'),
   ])
-  const scripts = new Map()
-  const { Script } = vm
-  vm.Script = class extends Script {
-    constructor(source, options) {
-      super(source, options)
-      scripts.set(options.filename, this)
-    }
-  }
+  const scripts = noteScripts(vm)
   // Flags are part of what V8 compares: those count that the entry sets before it asks for the version, not those of the program when it runs.
   const { cachedDataVersionTag } = v8
   let folder = ''

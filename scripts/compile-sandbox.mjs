@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import v8 from 'node:v8'
 import vm from 'node:vm'
 import { isMainThread, MessageChannel, parentPort, Worker, workerData } from 'node:worker_threads'
+import { noteScripts } from './noted-scripts.mjs'
 
 const SCRIPT = `return { tools = { { id = "t", description = "d", execute = function() return { output = "" } end } } }`
 const TIMES = { callback: 10_000, hostCall: 10_000 }
@@ -37,14 +38,7 @@ async function inThread(dist) {
 function keepAfterFirstAnswer(dist) {
   const folder = join(dist, 'compiled', String(v8.cachedDataVersionTag()))
   mkdirSync(folder, { recursive: true })
-  const scripts = new Map()
-  const { Script } = vm
-  vm.Script = class extends Script {
-    constructor(source, options) {
-      super(source, options)
-      scripts.set(options.filename, this)
-    }
-  }
+  const scripts = noteScripts(vm)
   const { postMessage } = parentPort
   parentPort.postMessage = (message) => {
     postMessage.call(parentPort, message)

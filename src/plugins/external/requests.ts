@@ -96,17 +96,16 @@ async function writeFile({ host, desk, directory, onWritten }: RequestsOptions, 
 }
 
 async function ask(
-  { desk, updates, directory, agent, signal }: RequestsOptions,
+  { host, desk, updates, directory, agent, signal }: RequestsOptions,
   { toolCall, options }: z.infer<typeof Permission>,
 ): Promise<object> {
   updates.call(toolCall)
-  const needs = needsOf(toolCall, directory, agent)
   const tool = defineTool({
     id: 'external_agent',
     description: '',
     input: Nothing,
     permission: 'external_agent',
-    needs: async () => needs,
+    needs: () => needsOf(host, toolCall, directory, agent),
     invoke: async () => ({ title: 'Allowed', output: '' }),
   })
   const { ok } = await desk.call({ tool, input: {}, of: toolCall.toolCallId })
@@ -116,12 +115,20 @@ async function ask(
 }
 
 /** The agent's own question, and what the rules say of what it is about, where that can be told. */
-function needsOf({ kind, title, locations, rawInput }: ToolCallOf, directory: string, agent: string): readonly PermissionNeed[] {
+async function needsOf(
+  host: RequestsOptions['host'],
+  { kind, title, locations, rawInput }: ToolCallOf,
+  directory: string,
+  agent: string,
+): Promise<readonly PermissionNeed[]> {
   const what = cut(title ?? kind ?? 'something', SHOWN)
   const pattern = `${kind ?? 'other'}: ${what}`
   const wide = WIDE.test(pattern) ? { explicit: 'what the agent calls it would stand for more than it says' } : {}
   const question = { permission: 'external_agent', patterns: [pattern], title: `${agent}: ${what}`, ...wide }
-  const paths = (locations ?? []).map(({ path }) => shown(path, directory))
+  const places = await Promise.all(
+    (locations ?? []).map(({ path }) => placeOf(host, path.startsWith('/') ? path : joinPath(directory, path))),
+  )
+  const paths = places.map((place) => shown(place, directory))
   const group = kind === 'edit' || kind === 'delete' || kind === 'move' ? 'edit' : kind === 'read' ? 'read' : undefined
   const outside = [...new Set(paths.filter((path) => path.startsWith('/')).map((path) => joinPath(dirname(path), '*')))]
   const command = z.looseObject({ command: z.string().min(1) }).safeParse(rawInput).data?.command
@@ -137,9 +144,14 @@ type ToolCallOf = z.infer<typeof ToolCall>
 /** The canonical path; throws when it is not inside the directory (I1). */
 async function inside({ host, directory }: Pick<RequestsOptions, 'host' | 'directory'>, path: string): Promise<string> {
   if (!path.startsWith('/')) throw new Error(`"${path}" is not an absolute path.`)
-  const place = await canonicalPath((each) => host.effects.files.realPath(each), path)
+  const place = await placeOf(host, path)
   if (isWithin(directory, place) && place !== directory) return place
   throw new Error(`${path} lies outside the directory of the session.`)
+}
+
+/** Where it is, links and steps upwards resolved; what is not there yet lies where it would be. */
+function placeOf({ effects: { files } }: RequestsOptions['host'], path: string): Promise<string> {
+  return canonicalPath((each) => files.realPath(each), path)
 }
 
 function shown(path: string, directory: string): string {

@@ -1,8 +1,10 @@
 /** Canonical paths of what may not exist yet, over whatever reads links. */
 import { SvcError } from '../errors.js'
+import { resolvePath } from './paths.js'
 
 /**
- * The real path of the longest beginning of `path` that exists, and the rest as it stands. Rejects with `request.invalid` for what
+ * The real path of the longest beginning of `path` that exists, and the rest, in which steps upwards are taken: nobody who makes a folder of
+ * that name later is led elsewhere by them. Rejects with `request.invalid` for what
  * names no place, and with what else `realPath` fails with.
  */
 export async function canonicalPath(realPath: (path: string) => Promise<string>, path: string): Promise<string> {
@@ -12,7 +14,7 @@ export async function canonicalPath(realPath: (path: string) => Promise<string>,
     const existing = at === '' ? '/' : at
     try {
       const real = await realPath(existing)
-      return [real === '/' && missing.length > 0 ? '' : real, ...missing].join('/')
+      return resolvePath(real, `./${missing.join('/')}`)
     } catch (error) {
       if (!isAbsent(error) || existing === '/') throw error
       missing.unshift(at.slice(at.lastIndexOf('/') + 1))

@@ -1,7 +1,7 @@
 // Holds subsystems l.4, sessions-events §2.2, threat-model §4.12.
 /** Sessions that an external agent answers, on the built program with an agent of the official library. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { PermissionRequest } from '../../../src/protocol/interaction/interaction.js'
@@ -192,7 +192,14 @@ describe('a session on an external agent', () => {
     const allowed = ['external_agent', 'edit', 'bash'].map((permission) => ({ permission, pattern: '*', action: 'allow' }))
     const { id } = await create({ permission: [...allowed, { permission: 'external_directory', pattern: '*', action: 'deny' }] })
     expect(textOf(await answer(id, `alter ${join(scene.place.repo, 'README.md')}`))).toContain('"optionId":"yes"')
-    expect(textOf(await answer(id, `alter ${join(scene.place.home, 'notes')}`))).toContain('"optionId":"no"')
+    symlinkSync(scene.place.home, join(scene.place.repo, 'linked'))
+    for (const path of [
+      join(scene.place.home, 'notes'),
+      `${scene.place.repo}/../notes`,
+      '../notes',
+      join(scene.place.repo, 'linked/notes'),
+    ])
+      expect([path, textOf(await answer(id, `alter ${path}`))]).toEqual([path, expect.stringContaining('"optionId":"no"')])
     expect(textOf(await answer(id, 'ask make all'))).toContain('"optionId":"yes"')
     await server.prompt(id, { prompt: 'ask make *' })
     expect((await reply((await question()).id, { reply: 'reject' })).status).toBe(200)
@@ -211,12 +218,13 @@ describe('a session on an external agent', () => {
         `write ${at('README.md')} changed`,
         `write ${at('a.lock')} x`,
         `read ${join(scene.place.home, 'secret')}`,
+        `read ${scene.place.repo}/none/../../${basename(scene.place.home)}/secret`,
         `write ${join(scene.place.home, 'new')} x`,
         'odd',
       ),
     )
     expect(said).toContain('[hello\n][written][refused: A permission rule denies edit for a.lock.]')
-    expect(said.match(/outside the directory/g)).toHaveLength(2)
+    expect(said.match(/outside the directory/g)).toHaveLength(3)
     expect(said).not.toContain('hidden')
     expect(scene.place.read('README.md')).toBe('changed')
     expect((await server.call('POST', `/v2/sessions/${id}/undo`, {})).status).toBe(200)

@@ -23,3 +23,9 @@ test('refuses what names no place', async () => {
 test('fails as the file system does when something else is wrong', async () => {
   await expect(canonicalPath(realPath, '/loop')).rejects.toThrow('ELOOP')
 })
+
+test('takes steps upwards behind what is not there yet', async () => {
+  const asked = ['/link/none/../../etc', '/none/../link', '/link/none/./a', '/none/../../..', '/link/none/']
+  const answers = await Promise.all(asked.map(async (path) => canonicalPath(realPath, path)))
+  expect(answers).toEqual(['/etc', '/link', '/target/none/a', '/', '/target/none'])
+})

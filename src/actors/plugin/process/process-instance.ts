@@ -27,7 +27,8 @@ import { messageOf } from '../../../protocol/message-of.js'
 export function startProcess(deps: ProcessDeps, spec: ProcessSpec): StartInstance {
   return async (generation, onProblem, signal, adopt = alone(deps)) => {
     signal.throwIfAborted()
-    const offered = await deps.offers?.of(spec)
+    // Native code is hashed for the start that follows, and costs no process.
+    const offered = spec.open === undefined ? await deps.offers?.of(spec) : undefined
     signal.throwIfAborted()
     const owner = ownerOf(spec, deps.nextInstanceId(), generation)
     const awake = async (): Promise<Link> => awoken(actor, process, spec)

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { PluginManifest } from '../../../src/protocol/plugin/plugin.js'
@@ -98,6 +98,14 @@ test('every built-in plugin is listed with its prefix and what it needs, and wha
     eventNamespaces: ['workflow'],
     apiPrefix: '/v2/plugins/dev.svc.workflows',
   })
+})
+
+test('docs/plugins.md names every built-in plugin that can be switched off', async () => {
+  const server = await scene.start()
+  const [, section = ''] = readFileSync(new URL('../../../docs/plugins.md', import.meta.url), 'utf8').split('\n### Switching off\n')
+  const builtIn = (await server.get<PluginManifest[]>('/v2/plugins')).filter(({ internal }) => internal).map(({ id }) => id)
+  const named = [...(section.split('\n\n')[0] ?? '').matchAll(/`(dev\.svc\.[\w-]+)`/g)].map(([, id = '']) => id)
+  expect(named.toSorted()).toEqual(builtIn.toSorted())
 })
 
 test('workflows that are off when the server starts fire nothing; switched on they do, and off again they end', async () => {

@@ -8,7 +8,7 @@ import { expect, test } from 'vitest'
 import { finish, reply, startModelServer, text } from '../../fixtures/model-server.js'
 import { makePlace, withModel } from '../../e2e/server/place.js'
 import { quantile, startProbe } from '../../e2e/server/probe.js'
-import { openScene, type Server } from '../../e2e/server/server.js'
+import { type Answer, openScene, type Server } from '../../e2e/server/server.js'
 import { SEED, WHOLE } from '../scale.js'
 import { allBodies, type Body, someBodies } from './bodies.js'
 
@@ -29,7 +29,7 @@ test('bodies of every shape and size are answered, and the server keeps answerin
     const wrong: string[] = []
     for (const body of bodies) {
       const path = await pathOf(server, body)
-      const answer = await server.call(body.contract.method, path, body.text())
+      const answer = await sent(server, body, path)
       const name = `${body.contract.id} ${body.field} ${body.shape} ${body.bytes}`
       if (!ANSWERS.has(answer.status)) wrong.push(`${name}: ${answer.status} ${answer.text.slice(0, 200)}`)
       if (answer.status >= 400 && answer.text.length > LONGEST) wrong.push(`${name}: says ${answer.text.length} characters`)
@@ -48,6 +48,23 @@ test('bodies of every shape and size are answered, and the server keeps answerin
     await model.close()
   }
 })
+
+/** A line of shell that cannot be judged waits for a person: here is one, who refuses it. */
+async function sent(server: Server, { contract, text }: Body, path: string): Promise<Answer> {
+  if (contract.id !== 'v2.sessions.shell') return server.call(contract.method, path, text())
+  const stream = await server.stream({ tail: true, sessionId: path.split('/')[3] ?? '' })
+  const answer = server.call(contract.method, path, text())
+  const refused = stream
+    .waitFor(({ type }) => type === 'permission.asked')
+    .then(async (asked) => {
+      if (asked.type === 'permission.asked')
+        await server.call('POST', `/v2/interactions/permissions/${asked.data.id}/reply`, { reply: 'reject' })
+    })
+  await Promise.race([answer, refused])
+  stream.close()
+  await refused.catch(() => undefined)
+  return answer
+}
 
 /** A session of its own for each body, with one message: nothing that was accepted weighs on the next. */
 async function pathOf(server: Server, { contract }: Body): Promise<string> {

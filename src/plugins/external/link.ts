@@ -7,10 +7,12 @@
  *    the error stream of the server about what it cannot use: answers that nobody waits for and updates that cannot be read end here.
  */
 import type { AnyMessage, ClientContext } from '@agentclientprotocol/sdk'
+import { cut } from '../../kernel/cut.js'
 import { messageOf } from '../../protocol/message-of.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { createLineSplitter } from '../../protocol/plugin/frame-lines.js'
 import { isRecord } from '../../protocol/text/json.js'
+import { wellFormed } from '../../protocol/text/well-formed.js'
 import { foreignExcess, MESSAGE_BOUNDS } from '../../protocol/text/foreign-json.js'
 import type { ChildPipe, PipeOptions } from '../../ports/effects.js'
 
@@ -33,7 +35,7 @@ export interface AgentLinkOptions {
   onEnd(how: string, errors: string): void
 }
 
-const { messageBytes, messages, requests, inputBacklog, stderr: KEPT } = LIMITS.external
+const { messageBytes, messages, requests, inputBacklog, stderr: KEPT, text: DETAILS } = LIMITS.external
 /** Internal error, in JSON-RPC. */
 const FAILED = -32603
 const AGENT_METHODS = new Set(['session/update'])
@@ -115,7 +117,13 @@ export async function openAgentLink({ open, onRequest, onUpdate, onEnd, most = m
     connection.close()
   })
   return {
-    request: (method, params) => (connection.agent satisfies ClientContext).request(method, params),
+    async request(method, params) {
+      try {
+        return await (connection.agent satisfies ClientContext).request(method, params)
+      } catch (error) {
+        throw explained(error)
+      }
+    },
     notify: (method, params) => void connection.agent.notify(method, params).catch(() => undefined),
     async end() {
       connection.close()
@@ -124,6 +132,15 @@ export async function openAgentLink({ open, onRequest, onUpdate, onEnd, most = m
       await started.gone
     },
   }
+}
+
+/** With what an answer of failure says beside its sentence, which is often no more than that something was wrong inside. */
+function explained(error: unknown): unknown {
+  const data = error instanceof Error && 'data' in error ? error.data : undefined
+  const details = typeof data === 'string' ? data : isRecord(data) ? (data['details'] ?? data['message']) : undefined
+  if (typeof details !== 'string' || details.trim() === '') return error
+  const said = cut(wellFormed(details.trim()), DETAILS)
+  return new Error(`${messageOf(error)}: ${said.replace(/\.$/, '')}`, { cause: error })
 }
 
 function isUsable(message: unknown, asked: Set<unknown>): message is AnyMessage {

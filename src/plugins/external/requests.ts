@@ -90,6 +90,9 @@ async function writeFile({ host, desk, directory, onWritten }: RequestsOptions, 
   const place = await inside({ host, directory }, path)
   const end = await desk.call({ tool: 'write', input: { filePath: path, content } })
   if (!end.ok) throw new Error(end.error)
+  const { created, additions, deletions } = end.metadata ?? {}
+  // Some agents write a file and then have it written here as well: what it was before that is not known here, and undo would not bring it back.
+  if (created === false && additions === 0 && deletions === 0) return {}
   onWritten(path)
   onWritten(place)
   return {}

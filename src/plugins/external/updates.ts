@@ -115,6 +115,7 @@ export function createUpdates({ push, agent, onPlan, onUsage, isOurs }: UpdatesO
     if (call.rawInput !== undefined) known.input = call.rawInput
     const text = textOf(call)
     if (text !== '') known.text = text
+    known.text = cut(`${known.text}${printedOf(call)}`, OUTPUT)
     for (const path of pathsOf(call)) known.paths.add(path)
     return known
   }
@@ -188,6 +189,18 @@ function textOf({ content, rawOutput }: ToolCall): string {
   if (texts.length > 0) return texts.join('\n')
   if (rawOutput === undefined || rawOutput === null) return ''
   return typeof rawOutput === 'string' ? rawOutput : JSON.stringify(rawOutput)
+}
+
+/** A convention of editors: what a command of the agent's own has printed comes beside its updates, a piece at a time. */
+const Printed = z.looseObject({ data: z.string() })
+const Meta = z.looseObject({
+  terminal_output: Printed.optional().catch(undefined),
+  terminal_output_delta: Printed.optional().catch(undefined),
+})
+
+function printedOf({ _meta }: ToolCall): string {
+  const { terminal_output: whole, terminal_output_delta: piece } = Meta.safeParse(_meta).data ?? {}
+  return (piece ?? whole)?.data ?? ''
 }
 
 function pathsOf({ content, locations }: ToolCall): readonly string[] {

@@ -102,6 +102,7 @@ describe('a session on an external agent', () => {
 
   test.each([
     ['lost', 'there is no such session'],
+    ['vague', 'Internal error: the store is of an older version.'],
     ['forgets', 'neither session/resume nor session/load'],
   ])('whose agent has %s it fails the turn and keeps what was said', async (how, why) => {
     const { id } = await create()
@@ -151,9 +152,10 @@ describe('a session on an external agent', () => {
 
   test('has its own calls shown, its plan as todos, and what it has cost', async () => {
     const { id } = await create()
-    const message = await answer(id, 'run ls', 'plan Tidy up', 'usage 0.5', 'say done')
+    const message = await answer(id, 'run ls', 'prints make', 'plan Tidy up', 'usage 0.5', 'say done')
     expect(callsOf(message)).toMatchObject([
       { tool: 'execute', callId: 'ls', state: { status: 'completed', input: { command: 'ls' }, output: 'ran ls', title: 'ls' } },
+      { tool: 'execute', callId: 'make', state: { status: 'completed', output: 'first second' } },
     ])
     expect(await server.get(`/v2/sessions/${id}/todos`)).toEqual([{ content: 'Tidy up', status: 'in_progress', priority: 'high' }])
     expect(message.info).toMatchObject({ cost: 0.5, tokens: { total: 1200 } })
@@ -233,11 +235,13 @@ describe('a session on an external agent', () => {
 
   test('tells of what its agent changed by itself, which undo does not cover', async () => {
     const { id } = await create()
-    await answer(id, `edits ${join(scene.place.repo, 'README.md')}`)
-    expect(await server.call('POST', `/v2/sessions/${id}/undo`, {})).toMatchObject({
-      status: 409,
-      body: { message: expect.stringContaining('has changed files itself') as string },
-    })
+    for (const line of [`edits ${join(scene.place.repo, 'README.md')}`, `both ${join(scene.place.repo, 'README.md')} written twice`]) {
+      await answer(id, line)
+      expect([line, await server.call('POST', `/v2/sessions/${id}/undo`, {})]).toMatchObject([
+        line,
+        { status: 409, body: { message: expect.stringContaining('has changed files itself') as string } },
+      ])
+    }
   })
 
   test('has no other agent, no model of ours, no copy, and nothing to compact', async () => {

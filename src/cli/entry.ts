@@ -2,6 +2,8 @@
 /** Starts the program, from what the build has compiled where it can. */
 import { loadCompiled } from '../platform/node/compiled.js'
 import { optimizeLater } from '../platform/node/optimizing.js'
+import { loadOwnModules } from '../platform/node/own-modules.js'
 
+if (process.argv[2] === 'serve') loadOwnModules()
 optimizeLater()
 loadCompiled(process.getBuiltinModule('node:url').fileURLToPath(import.meta.url), 'svc.cjs')

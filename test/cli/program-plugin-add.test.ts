@@ -174,7 +174,8 @@ describe('a package in a folder', () => {
     const secrets = join(home.state, 'plugin-auth.json')
     const given = { key: { value: 'a-long-secret', hosts: [], givenAt: 1 } }
     writeFileSync(secrets, JSON.stringify({ [ID]: given, 'dev.example.other': given }), { mode: 0o600 })
-    expect((await home.run(['plugin', 'remove', ID, '--yes'])).code).toBe(0)
+    const removed = await home.run(['plugin', 'remove', ID, '--yes'])
+    expect([removed.code, removed.stderr]).toEqual([0, 'its approvals, settings and secrets are gone as well\n'])
     expect([existsSync(installed()), records()]).toEqual([false, {}])
     expect(JSON.parse(readFileSync(secrets, 'utf8'))).toEqual({ 'dev.example.other': given })
     expect((await home.run(['config', 'get', 'plugins'])).stdout).not.toContain(ID)

@@ -35,7 +35,9 @@ test('a package is served again after every change, called once, brought back, a
   await work.prints(/serves with earlier[^]*^dev\.example\.hello sha256:\w{12} serves$/m)
   expect(await home.run(CALL)).toMatchObject({ code: 0, stdout: 'Hello, Ada!\n' })
   work.child.kill('SIGINT')
-  expect((await work.ended).code).toBe(0)
+  const worked = await work.ended
+  expect(worked).toMatchObject({ code: 0, stderr: expect.stringMatching(/plugin output {2}line=.*not today/) as string })
+  expect(worked.stderr).not.toContain('pluginId=')
   expect(await home.run(['plugin', 'test', ID, 'helo'])).toMatchObject({ code: 1 })
   appendFileSync(join(root, 'agent.lua'), '\n')
   expect((await home.run(['plugin', 'list'])).stdout).toContain(`svc plugin trust ${ID}`)

@@ -73,7 +73,7 @@ export function createPluginSecrets(file: Pick<SecretFile, 'get'>): PluginSecret
       if (to.protocol !== 'https:' && !isNamedHost(to, holder.listedHosts))
         throw new SvcError(
           'request.forbidden',
-          `the secret "${alias}" goes to ${to.host} over https only, unless the installation lists that host: svc config set --global plugins.${pluginId}.options.hosts '${JSON.stringify([...holder.listedHosts, to.host])}'`,
+          `the secret "${alias}" goes to ${to.host} over https only, unless the installation lists that host in plugins.${pluginId}.options.hosts; for a host of this machine svc plugin doctor ${pluginId} says what to type`,
           { alias },
         )
       if (!SecretValue.safeParse(given.value).success)

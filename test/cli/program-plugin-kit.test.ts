@@ -135,7 +135,15 @@ describe('svc plugin test', () => {
     expect(stderr).not.toMatch(/svc-test-no-such-thing|svc-plugin\.js:|node:internal/)
     expect(stderr).toContain(`svc: its own checks are in ${file}\n`)
     writeFileSync(file, JSON.stringify({ ...checks, host: { 'host.network.request': { output: { status: 200 } } } }))
-    expect((await home.run(['plugin', 'test', './mine'])).code).toBe(0)
+    expect(await home.run(['plugin', 'test', './mine'])).toMatchObject({ code: 0, stderr: '' })
+    change(
+      'mine/package/svc-plugin.json',
+      '"capabilities": []',
+      '"settings": { "type": "object", "required": ["url"] }, "capabilities": []',
+    )
+    expect((await home.run(['plugin', 'test', './mine'])).stderr).toMatch(
+      /^svc: the "config" of \S+ does not fit agent\.settings: .*"url"\n$/,
+    )
   })
 
   test('finds what a program does that svc would only notice later', async () => {

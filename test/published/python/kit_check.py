@@ -47,6 +47,9 @@ class Library(unittest.TestCase):
         host.answer("host.network.request", {"status": 200})
         with self.assertRaisesRegex(HostError, "which answers"):
             host.call_tool("ask")
+        note = host.notes[-1]
+        self.assertRegex(note, r"(?s)tool.invoke ask failed: Traceback.*kit_check\.py.*HostError: the answer of this test")
+        self.assertNotIn("svc_plugin.py", note)
 
     def test_a_tool_knows_its_message_and_call_tells_progress_and_gives_files(self):
         def execute(input, context):

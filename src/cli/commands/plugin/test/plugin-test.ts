@@ -2,6 +2,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { hashPackage } from '../../../../actors/plugin/package/revision.js'
+import { settingsIssue } from '../../../../actors/plugin/process/settings-issue.js'
 import { parseInitializeReply } from '../../../../actors/plugin/link/initialize.js'
 import type { FoundPackage } from '../../../../actors/plugin/package/package-files.js'
 import { createNodeEffects } from '../../../../platform/node/node-effects.js'
@@ -32,6 +33,8 @@ export async function testPackage(options: Pick<TestOptions, 'id' | 'directory' 
   const { found, target } = await judged(effects, root)
   const file = join(sources, CHECK_FILE)
   const own = readChecks(file)
+  const issue = settingsIssue(target.settings, own.config ?? {})
+  if (issue !== undefined) writeError(`svc: the "config" of ${printable(file)} does not fit agent.settings: ${printable(issue)}\n`)
   const { revision } = await hashPackage(effects, root)
   const started = await start(effects, { found, root, target, revision }, own.config ?? {})
   try {

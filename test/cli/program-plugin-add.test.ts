@@ -71,9 +71,10 @@ describe('a package in a folder', () => {
 
   test('that names hosts of this machine or its networks is told of the line that it needs, until that is there', async () => {
     const network = { hosts: ['127.0.0.1:8080', 'localhost:8080', '*.example.com', 'api.example.com', '8.8.8.8', '[::1]:8080'] }
-    const agent = { runtime: 'lua', entrypoint: 'agent.lua', capabilities: ['network'], network }
+    const agent = { runtime: 'lua', entrypoint: 'agent.lua', capabilities: ['network', 'event-publish'], network }
     writeFileSync(join(source, 'svc-plugin.json'), JSON.stringify({ id: ID, name: 'hello', version: '1.0.0', apiVersion: 1, agent }))
     const { stderr } = await home.run(['plugin', 'add', './mine', '--trust', '--yes'])
+    expect(stderr).toContain('event-publish: publish events in its namespaces: none, for its manifest names none\n')
     const hosts = '["127.0.0.1:8080","localhost:8080","[::1]:8080"]'
     expect(stderr).toContain(
       `still needs a line of the installation for 127.0.0.1:8080, localhost:8080, [::1]:8080, which is of this machine or its networks -> svc config set --global plugins.${ID}.options.hosts '${hosts}'\n`,

@@ -57,11 +57,31 @@ describe('a package in a folder', () => {
       settings: { type: 'object', required: ['team'], properties: { team: { type: 'string' } } },
     }
     writeFileSync(join(source, 'svc-plugin.json'), JSON.stringify({ id: ID, name: 'hello', version: '1.0.0', apiVersion: 1, agent }))
-    const needs = 'still needs the secret token (to sign), settings: '
-    expect((await home.run(['plugin', 'add', './mine', '--trust', '--yes'])).stderr).toContain(needs)
+    const { stderr } = await home.run(['plugin', 'add', './mine', '--trust', '--yes'])
+    expect(stderr).toContain(`still needs the secret token (to sign) -> svc plugin configure ${ID}\n`)
+    expect(stderr).toMatch(/still needs settings: .*"team" -> svc plugin configure/)
+    const asked = await home.run(['plugin', 'configure', ID])
+    expect(asked).toMatchObject({ code: 1, stderr: expect.stringContaining(`svc plugin configure ${ID} --set token < file`) as string })
+    expect(asked.stderr).toContain(`-> svc config set --global plugins.${ID}.options.config.team <value>`)
     expect((await home.run(['plugin', 'doctor', ID])).stdout).toContain('it still needs the secret token (to sign)')
     expect(await home.run(['plugin', 'configure', ID, '--set', 'token'], { stdin: 'a-long-secret' })).toMatchObject({ code: 1 })
     expect(await home.run(['config', 'set', `plugins.${ID}.options.config.team`, 'core', '--global'])).toMatchObject({ code: 0 })
+    expect((await home.run(['plugin', 'doctor', ID])).stdout).not.toContain('still needs')
+  })
+
+  test('that names hosts of this machine or its networks is told of the line that it needs, until that is there', async () => {
+    const network = { hosts: ['127.0.0.1:8080', 'localhost:8080', '*.example.com', 'api.example.com', '8.8.8.8', '[::1]:8080'] }
+    const agent = { runtime: 'lua', entrypoint: 'agent.lua', capabilities: ['network', 'event-publish'], network }
+    writeFileSync(join(source, 'svc-plugin.json'), JSON.stringify({ id: ID, name: 'hello', version: '1.0.0', apiVersion: 1, agent }))
+    const { stderr } = await home.run(['plugin', 'add', './mine', '--trust', '--yes'])
+    expect(stderr).toContain('event-publish: publish events in its namespaces: none, for its manifest names none\n')
+    const hosts = '["127.0.0.1:8080","localhost:8080","[::1]:8080"]'
+    expect(stderr).toContain(
+      `still needs a line of the installation for 127.0.0.1:8080, localhost:8080, [::1]:8080, which is of this machine or its networks -> svc config set --global plugins.${ID}.options.hosts '${hosts}'\n`,
+    )
+    expect(await home.run(['plugin', 'configure', ID])).toMatchObject({ code: 0, stderr: expect.stringContaining(hosts) as string })
+    expect((await home.run(['plugin', 'doctor', ID])).stdout).toContain(hosts)
+    expect((await home.run(['config', 'set', '--global', `plugins.${ID}.options.hosts`, hosts])).code).toBe(0)
     expect((await home.run(['plugin', 'doctor', ID])).stdout).not.toContain('still needs')
   })
 
@@ -109,7 +129,7 @@ describe('a package in a folder', () => {
     expect(records()).toMatchObject({ [ID]: { source: { type: 'tarball', path: file }, revision } })
     expect(readdirSync(join(home.path, '.config/svc')).filter((name) => name.startsWith('.'))).toEqual([])
     expect((await home.run(['plugin', 'add', './mine'])).stderr).toContain(
-      `${ID} is there already, in ${installed()}; svc plugin update ${ID} fetches it anew`,
+      `${ID} is there already, in ${installed()}; svc plugin update ${ID} ${source} takes this in its place`,
     )
 
     expect((await home.run(['plugin', 'trust', ID, '--yes'])).stderr).toContain(revision)
@@ -133,6 +153,20 @@ describe('a package in a folder', () => {
     await home.run(['plugin', 'trust', ID, '--yes'])
     expect(await greeting()).toEqual(['hello 0.2.0\n', false])
 
+    writePackage('0.3.0', ['workspace-read'])
+    await home.run(['plugin', 'pack', './mine'])
+    const next = './dev.example.hello-0.3.0.tgz'
+    expect((await home.run(['plugin', 'update', ID])).stdout).toMatch(
+      / is up to date: .*; svc plugin update \S+ <source> takes it from elsewhere\n/,
+    )
+    expect((await home.run(['plugin', 'update', ID, next, '--trust', '--yes'])).stderr).toMatch(
+      /0\.2\.0 -> 0\.3\.0[^]*asks for what it asked for before/,
+    )
+    expect(records()).toMatchObject({ [ID]: { source: { type: 'tarball', path: join(home.workspace, next) } } })
+    expect(await greeting()).toEqual(['hello 0.3.0\n', false])
+    expect((await home.run(['plugin', 'update', ID, '--path', 'lua'])).stderr).toContain('svc-plugin.json')
+    expect((await home.run(['plugin', 'update', ID, file, '--trust', '--yes'])).code).toBe(0)
+
     writeFileSync(join(installed(), 'agent.lua'), 'return {}')
     expect((await home.run(['plugin', 'update', ID])).stderr).toContain('it was changed here; --force takes what is new in its place')
     expect((await home.run(['plugin', 'update', ID, '--force', '--diff', '--trust', '--yes'])).stderr).toContain('-return {}')
@@ -141,7 +175,8 @@ describe('a package in a folder', () => {
     const secrets = join(home.state, 'plugin-auth.json')
     const given = { key: { value: 'a-long-secret', hosts: [], givenAt: 1 } }
     writeFileSync(secrets, JSON.stringify({ [ID]: given, 'dev.example.other': given }), { mode: 0o600 })
-    expect((await home.run(['plugin', 'remove', ID, '--yes'])).code).toBe(0)
+    const removed = await home.run(['plugin', 'remove', ID, '--yes'])
+    expect([removed.code, removed.stderr]).toEqual([0, 'its approvals, settings and secrets are gone as well\n'])
     expect([existsSync(installed()), records()]).toEqual([false, {}])
     expect(JSON.parse(readFileSync(secrets, 'utf8'))).toEqual({ 'dev.example.other': given })
     expect((await home.run(['config', 'get', 'plugins'])).stdout).not.toContain(ID)

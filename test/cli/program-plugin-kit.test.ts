@@ -84,6 +84,21 @@ test.for([
   expect([code, stderr, stdout]).toEqual([0, '', expect.stringMatching(/: (\d+) of \1 checks passed\n$/)])
 })
 
+test('svc plugin pack builds what it packs, of an id as well, and packs nothing where that fails', async () => {
+  const id = 'dev.example.mine'
+  await home.run(['plugin', 'init', id, '--language', 'ts'])
+  const file = join(home.workspace, `.svc/plugin-sources/${id}/src/plugin.ts`)
+  writeFileSync(file, readFileSync(file, 'utf8').replaceAll('Hello, ', 'Good day, '))
+  const { code, stdout } = await home.run(['plugin', 'pack', id, '--json'])
+  expect(code).toBe(0)
+  expect(readFileSync(join(home.workspace, `.svc/plugins/${id}/plugin.js`), 'utf8')).toContain('Good day, ')
+  const { file: archive } = JSON.parse(stdout) as { file: string }
+  expect(archive).toBe(join(home.workspace, `${id}-0.1.0.tgz`))
+  writeFileSync(file, 'this is no program (')
+  const broken = await home.run(['plugin', 'pack', id, '--force'])
+  expect(broken).toMatchObject({ code: 1, stderr: expect.stringContaining('the build failed; nothing was packed') as string })
+})
+
 describe('svc plugin test', () => {
   test.for(inLanguages('lua', 'python', 'javascript'))(
     'of a package in $language tells what is wrong with it, and where$why',
@@ -103,6 +118,33 @@ describe('svc plugin test', () => {
       expect([broken.code, broken.stdout]).toEqual([1, expect.stringMatching(/^FAIL {2}initialize\n.*: 0 of 1 checks passed\n/)])
     },
   )
+
+  test('answers in a check as brokers do or says so, and tells of a failed check no log of the others', async () => {
+    await home.run(['plugin', 'init', './mine', '--language', 'js'])
+    change(
+      'mine/package/plugin.js',
+      'execute(input) {',
+      'async execute(input, { host }) {\n        await host.network.call("fetch", { url: "https://a" })',
+    )
+    const file = join(home.workspace, 'mine/svc-plugin.test.json')
+    const checks = JSON.parse(readFileSync(file, 'utf8')) as object
+    writeFileSync(file, JSON.stringify({ ...checks, host: { 'host.network.request': { status: 200 } } }))
+    const { code, stderr } = await home.run(['plugin', 'test', './mine'])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('none of a broker, which answers { "output": … }')])
+    expect(stderr).toMatch(/\n +at .*mine\/package\/plugin\.js:\d+/)
+    expect(stderr).not.toMatch(/svc-test-no-such-thing|svc-plugin\.js:|node:internal/)
+    expect(stderr).toContain(`svc: its own checks are in ${file}\n`)
+    writeFileSync(file, JSON.stringify({ ...checks, host: { 'host.network.request': { output: { status: 200 } } } }))
+    expect(await home.run(['plugin', 'test', './mine'])).toMatchObject({ code: 0, stderr: '' })
+    change(
+      'mine/package/svc-plugin.json',
+      '"capabilities": []',
+      '"settings": { "type": "object", "required": ["url"] }, "capabilities": []',
+    )
+    expect((await home.run(['plugin', 'test', './mine'])).stderr).toMatch(
+      /^svc: the "config" of \S+ does not fit agent\.settings: .*"url"\n$/,
+    )
+  })
 
   test('finds what a program does that svc would only notice later', async () => {
     await home.run(['plugin', 'init', './mine', '--language', 'js'])

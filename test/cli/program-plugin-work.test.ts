@@ -1,5 +1,5 @@
 /** What a plugin author does at work: `svc plugin dev`, `test`, `restore`, `untrust` and `remove` of the built program. */
-import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { makeHome } from './program.js'
@@ -35,7 +35,9 @@ test('a package is served again after every change, called once, brought back, a
   await work.prints(/serves with earlier[^]*^dev\.example\.hello sha256:\w{12} serves$/m)
   expect(await home.run(CALL)).toMatchObject({ code: 0, stdout: 'Hello, Ada!\n' })
   work.child.kill('SIGINT')
-  expect((await work.ended).code).toBe(0)
+  const worked = await work.ended
+  expect(worked).toMatchObject({ code: 0, stderr: expect.stringMatching(/plugin output {2}line=.*not today/) as string })
+  expect(worked.stderr).not.toContain('pluginId=')
   expect(await home.run(['plugin', 'test', ID, 'helo'])).toMatchObject({ code: 1 })
   appendFileSync(join(root, 'agent.lua'), '\n')
   expect((await home.run(['plugin', 'list'])).stdout).toContain(`svc plugin trust ${ID}`)
@@ -51,4 +53,31 @@ test('a package is served again after every change, called once, brought back, a
   expect((await home.run(['plugin', 'remove', ID])).stderr).toContain('needs --yes')
   expect((await home.run(['plugin', 'remove', ID, '--yes'])).code).toBe(0)
   expect(existsSync(root)).toBe(false)
+})
+
+test('a change is taken up after another file took the place of one, and what the package then needs of its user is told once', async () => {
+  const other = 'dev.example.other'
+  await home.run(['plugin', 'init', other])
+  const root = join(home.workspace, '.svc/plugins', other)
+  const text = readFileSync(join(root, 'svc-plugin.json'), 'utf8')
+  const work = home.start(['plugin', 'dev', other])
+  const serves = (times: number) => work.prints(new RegExp(`(^dev\\.example\\.other sha256:\\w{12} serves$[^]*){${times}}`, 'm'))
+  await serves(1)
+  const needy = JSON.parse(text) as { agent: Record<string, unknown> }
+  needy.agent['capabilities'] = ['network', 'secret-use']
+  needy.agent['network'] = { hosts: ['127.0.0.1:8080'] }
+  needy.agent['secrets'] = [{ alias: 'token', purpose: 'to ask', hosts: ['127.0.0.1:8080'] }]
+  writeFileSync(join(root, '.new'), JSON.stringify(needy))
+  renameSync(join(root, '.new'), join(root, 'svc-plugin.json')) // as editors save
+  await serves(2)
+  await work.notes(
+    /it still needs the secret token \(to ask\) -> svc plugin configure dev\.example\.other\n[^]*it still needs a line of the installation for 127\.0\.0\.1:8080/,
+  )
+  writeFileSync(join(root, 'svc-plugin.json'), `${JSON.stringify(needy)}\n`)
+  await serves(3)
+  writeFileSync(join(root, 'svc-plugin.json'), text)
+  await serves(4)
+  work.child.kill('SIGINT')
+  const { code, stderr } = await work.ended
+  expect([code, stderr.split('it still needs').length - 1]).toEqual([0, 2])
 })

@@ -150,9 +150,19 @@ export async function askPerson(question: string, signal: AbortSignal): Promise<
   const lines = createInterface({ input: process.stdin, output: process.stderr })
   lines.on('SIGINT', () => process.emit('SIGINT'))
   try {
-    return (await lines.question(visibleText(question), { signal })).trim()
+    return await typed(lines.question(visibleText(question), { signal }), signal)
   } finally {
     lines.close()
+  }
+}
+
+/** What was typed; nothing where Ctrl-D ended it. */
+async function typed(answer: Promise<string>, signal: AbortSignal): Promise<string> {
+  try {
+    return (await answer).trim()
+  } catch (error) {
+    if (signal.aborted || !(error instanceof Error && error.name === 'AbortError')) throw error
+    return ''
   }
 }
 
@@ -166,7 +176,7 @@ export async function askSecret(question: string, signal: AbortSignal): Promise<
   process.stderr.write(visibleText(question))
   lines.on('SIGINT', () => process.emit('SIGINT'))
   try {
-    return (await lines.question('', { signal })).trim()
+    return await typed(lines.question('', { signal }), signal)
   } finally {
     lines.close()
     process.stderr.write('\n')

@@ -19,12 +19,13 @@ const CAPABILITIES: Readonly<Record<HostCapability, string>> = {
   'policy-invoke': 'ask the host to decide permissions',
 }
 
-type Asked = Pick<AgentTarget, 'network' | 'secrets'>
+type Asked = Pick<AgentTarget, 'network' | 'secrets'> & Partial<Pick<AgentTarget, 'eventNamespaces'>>
 
-/** With the hosts and the secrets that the manifest names. */
-export function capabilityWords(capability: HostCapability, { network, secrets = [] }: Asked): string {
+/** With the hosts, the secrets and the namespaces that the manifest names. */
+export function capabilityWords(capability: HostCapability, { network, secrets = [], eventNamespaces = [] }: Asked): string {
   const words = CAPABILITIES[capability]
   if (capability === 'network') return `${words}: ${network === undefined ? 'any public host' : `only ${network.hosts.join(', ')}`}`
+  if (capability === 'event-publish') return `${words}: ${eventNamespaces.join(', ') || 'none, for its manifest names none'}`
   if (capability !== 'secret-use' && capability !== 'secret-read') return words
   const named = secrets.map(({ alias, purpose, hosts }) => {
     const sent = capability === 'secret-use' && hosts.length > 0 ? `; sent to ${hosts.join(', ')}` : ''

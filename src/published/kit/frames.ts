@@ -39,5 +39,11 @@ export function errorTrace(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { stack, cause } = error
   const own = stack === undefined || stack === '' ? `${error.name}: ${error.message}` : stack
-  return cause instanceof Error ? `${own}\ncaused by ${cause.stack ?? cause.message}` : own
+  return (cause instanceof Error ? `${own}\ncaused by ${cause.stack ?? cause.message}` : own)
+    .split('\n')
+    .filter((line) => !NOT_THEIRS.test(line))
+    .join('\n')
 }
+
+/** Lines of a trace that are no work of the author: this library, as it lies in a package, and Node itself. */
+const NOT_THEIRS = /^ +at .*(?:\/svc-plugin\.js:|node:internal\/)/

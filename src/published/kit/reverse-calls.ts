@@ -3,6 +3,7 @@
  *
  * I1 Every request settles: by its answer, its signal, its timeout or the end of the plugin. A late answer is ignored.
  * I2 At most `LIMITS.plugins.pendingCalls` wait at a time.
+ * I3 What the host refuses is thrown where the plugin waits for it, so that its trace names the line that asked.
  */
 import { LIMITS } from '../../protocol/limits.js'
 import { encodeFrame } from './frames.js'
@@ -18,8 +19,10 @@ export interface ReverseCalls {
   end(reason: string): void
 }
 
+type Answer = { readonly refusal: string } | { readonly result: unknown }
+
 interface Waiting {
-  resolve(result: unknown): void
+  resolve(answer: Answer): void
   reject(error: Error): void
 }
 
@@ -46,10 +49,12 @@ export function createReverseCalls(owner: () => Owner | undefined, send: (line: 
     }
     for (const limit of limits) limit.addEventListener('abort', giveUp)
     try {
-      return await new Promise((resolve, reject) => {
+      const answer = await new Promise<Answer>((resolve, reject) => {
         waiting.set(id, { resolve, reject })
         send(line).catch(reject)
       })
+      if ('refusal' in answer) throw new Error(answer.refusal) // I3
+      return answer.result
     } finally {
       waiting.delete(id)
       for (const limit of limits) limit.removeEventListener('abort', giveUp)
@@ -60,8 +65,7 @@ export function createReverseCalls(owner: () => Owner | undefined, send: (line: 
     request,
     answered({ id, error, result }) {
       const call = typeof id === 'number' ? waiting.get(id) : undefined
-      if (typeof error === 'string') call?.reject(new Error(error))
-      else call?.resolve(result ?? null)
+      call?.resolve(typeof error === 'string' ? { refusal: error } : { result: result ?? null })
     },
     end(reason) {
       ended ??= reason

@@ -168,8 +168,13 @@ export const createHost: CreateTestHost = async (plugin, options = {}) => {
   }
 }
 
+/** Methods that answer something else than `{ output }`. */
+const PLAIN = /^host\.(?:config|workspace|event)\.|\.cancel$/
+
 /** Bytes travel as numbers; a file may be given as text. */
 function wireForm(method: string, result: unknown): unknown {
+  if (!PLAIN.test(method) && result !== undefined && result !== null && !Object.hasOwn(recordOf(result), 'output'))
+    throw new Error(`the answer of this test for ${method} is none of a broker, which answers { output: … }`)
   if (result instanceof Uint8Array) return [...result]
   if (method === 'host.workspace.read' && typeof result === 'string') return [...new TextEncoder().encode(result)]
   return result ?? {}

@@ -312,7 +312,7 @@ describe('a secret by its alias', () => {
       { given: { token: { value: VALUE, hosts: ['plain.example'], givenAt: 0 } } },
     )
     await expect(open.fetch('http://plain.example/', { credential })).rejects.toThrow(
-      /over https only, unless the installation lists that host in plugins\.[\w.-]+\.options\.hosts/,
+      /over https only, unless the installation lists that host in plugins\.[\w.-]+\.options\.hosts; for a host of this machine svc plugin doctor [\w.-]+ says what to type$/,
     )
     const moving = await serve((_request, response) => response.writeHead(307, { location: elsewhere.url }).end())
     const hosts = [moving.host]

@@ -511,6 +511,24 @@ describe('the host for tests', () => {
     await expect(host.callTool('read_note', { name: 'b.md' })).rejects.toThrow('no such file')
   })
 
+  test('takes from a test what brokers answer, and says so where that is something else', async () => {
+    const asking = definePlugin({
+      tools: [
+        {
+          id: 'ask',
+          description: 'd',
+          parameters: { type: 'object' },
+          execute: async (_input, { host }) => ({ output: String((await host.network.call('fetch', { url: 'https://a' })).status) }),
+        },
+      ],
+    })
+    const host = await createTestHost(asking, { answers: { 'host.network.request': () => ({ output: { status: 200 } }) } })
+    expect(await host.callTool('ask')).toEqual({ output: '200' })
+    host.answer('host.network.request', () => ({ status: 200 }))
+    await expect(host.callTool('ask')).rejects.toThrow('which answers { output: … }')
+    expect(host.notes.at(-1), 'the line that asked').toMatch(/\n +at .*author\.test\.ts:\d+/)
+  })
+
   test('refuses what it has no answer for, cancels by signal, and ends', async () => {
     const host = await createTestHost(plugin)
     await expect(host.callTool('read_note', { name: 'a' })).rejects.toThrow('host.workspace.read is not available')

@@ -40,6 +40,17 @@ class Library(unittest.TestCase):
         with self.assertRaisesRegex(HostError, "host.workspace.write is not answered"):
             host.call_tool("t")
 
+    def test_a_broker_answers_output_in_a_test_too(self):
+        plugin = {"tools": [tool("ask", lambda input, context: {"output": str(context.host.network.call("fetch", {"url": "https://a"})["status"])})]}
+        host = self.start(plugin, answers={"host.network.request": {"output": {"status": 200}}})
+        self.assertEqual(host.call_tool("ask")["output"], "200")
+        host.answer("host.network.request", {"status": 200})
+        with self.assertRaisesRegex(HostError, "which answers"):
+            host.call_tool("ask")
+        note = host.notes[-1]
+        self.assertRegex(note, r"(?s)tool.invoke ask failed: Traceback.*kit_check\.py.*HostError: the answer of this test")
+        self.assertNotIn("svc_plugin.py", note)
+
     def test_a_tool_knows_its_message_and_call_tells_progress_and_gives_files(self):
         def execute(input, context):
             context.progress({"done": 0.5})

@@ -39,14 +39,26 @@ function isWanted(record: LogRecord, level: LogsOptions['level'], plugin: string
   return plugin === undefined || Object.values(record).includes(plugin)
 }
 
-/** What comes of one plugin from now on, line by line, until the signal is aborted. */
+/** Who wrote a line: the same of every line of one plugin at work in one place. */
+const WRITERS: ReadonlySet<string> = new Set('pluginId instanceId packageRevision registryGeneration scope workspaceId scopeId'.split(' '))
+
+/** What comes of one plugin from now on, line by line, until the signal is aborted; without saying who it is. */
 export function followLog(
   path: string,
   { plugin, signal }: { readonly plugin: string; readonly signal: AbortSignal },
   show: (line: string) => void,
 ): Promise<void> {
   const size = existsSync(path) ? statSync(path).size : 0
-  return follow(path, size, { signal, show: (text) => linesOf(text, { level: undefined, plugin, json: false }).forEach(show) })
+  const shownText = (text: string) =>
+    text.split('\n').forEach((line) => {
+      const record = readLogLine(line)
+      if (record !== undefined && isWanted(record, undefined, plugin)) show(shownLine(withoutWriter(record)))
+    })
+  return follow(path, size, { signal, show: shownText })
+}
+
+function withoutWriter({ time, level, message, ...fields }: LogRecord): LogRecord {
+  return { time, level, message, ...Object.fromEntries(Object.entries(fields).filter(([key]) => !WRITERS.has(key))) }
 }
 
 /** Whole lines as they are appended, across the change to another file. */

@@ -68,16 +68,18 @@ export interface AddOptions extends Common, Approving {
 }
 
 export interface UpdateOptions extends SwitchOptions, Approving {
+  /** As of `add`; undefined = where it came from. */
+  readonly source: string | undefined
+  readonly path: string | undefined
   /** The whole difference, not only the names of files. */
   readonly diff: boolean
   readonly force: boolean
 }
 
-export interface PackOptions {
-  readonly folder: string
+/** `id` may be the folder of the package. */
+export interface PackOptions extends SwitchOptions {
   readonly output: string | undefined
   readonly force: boolean
-  readonly json: boolean
 }
 
 export interface ConfigureOptions extends SwitchOptions {
@@ -167,12 +169,13 @@ export function readPluginArguments(args: readonly string[], readUrl: (value: st
       return { action: 'add', ...common(values), source: first, path: values.path, ...approving(values) }
     }
     case 'plugin update': {
-      const { values, first } = readLine(page, rest)
-      return { action: 'update', ...common(values), id: first, diff: values.diff, force: values.force, ...approving(values) }
+      const { values, words, first } = readLine(page, rest)
+      const from = { source: words[1], path: values.path }
+      return { action: 'update', ...common(values), id: first, ...from, diff: values.diff, force: values.force, ...approving(values) }
     }
     case 'plugin pack': {
       const { values, first } = readLine(page, rest)
-      return { action: 'pack', folder: first, output: values.output, force: values.force, json: values.json }
+      return { action: 'pack', id: first, directory: values.dir, output: values.output, force: values.force, json: values.json }
     }
     case 'plugin dev': {
       const { values, first } = readLine(page, rest)

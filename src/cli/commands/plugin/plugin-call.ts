@@ -32,10 +32,10 @@ export async function callPlugin({ id, tool, input, directory, server, json }: T
     if (json) writeOut(`${jsonText(state, 2)}\n`)
     else if (state.status === 'completed') writeOut(`${state.output}\n`)
     else {
-      for (const line of await writtenSince(connection, keyOf(id, scope, query.directory), began)) writeError(`${printable(line)}\n`, 'dim')
-      writeError(
-        `svc: ${state.status === 'error' ? state.error : 'the call has not ended'} -> svc logs --plugin ${id} shows what it wrote\n`,
-      )
+      const written = await writtenSince(connection, keyOf(id, scope, query.directory), began)
+      for (const line of written) writeError(`${printable(line)}\n`, 'dim')
+      const more = written.length === 0 ? '' : ` -> svc logs --plugin ${id} shows what it wrote`
+      writeError(`svc: ${state.status === 'error' ? state.error : 'the call has not ended'}${more}\n`)
     }
     return state.status === 'completed' ? 0 : 1
   } finally {

@@ -12,6 +12,7 @@ import { printable } from '../../../protocol/text/visible-text.js'
 import { watchInterrupts } from '../../terminal/interruption.js'
 import { askPerson, askSecret, isAttended, jsonText, writeError, writeOut } from '../../terminal/output.js'
 import type { ConfigureOptions } from './plugin-arguments.js'
+import { hostNeed } from './plugin-needs.js'
 import { openPluginPlace, type PluginPlace, type ReadPackage, readPackage } from './plugin-place.js'
 import { choosePackage } from './plugin-trust.js'
 import { columns } from './plugin-words.js'
@@ -98,14 +99,26 @@ async function tell(
   const { id } = read.found
   // What was just written counts.
   const { entries } = await openPluginPlace(place.workspace)
-  const problem = settingsIssue(read.target.settings, entries.package(id).config)
+  const { config, hosts = [] } = entries.package(id)
+  const problem = settingsIssue(read.target.settings, config)
+  const unlisted = hostNeed(id, read.target, hosts)
+  const missing = secrets.filter(({ isSet, isOutdated }) => !isSet || isOutdated)
   const state = ({ isSet, isOutdated }: { isSet: boolean; isOutdated: boolean }) =>
     isOutdated ? 'given for other hosts; give it again' : isSet ? 'set' : 'missing'
   if (json) writeOut(`${jsonText({ id, secrets, ...(problem !== undefined && { problem }) }, 2)}\n`)
   else {
     const rows = secrets.map((secret) => [secret.alias, state(secret), secret.purpose].map(printable))
     writeOut(rows.length === 0 ? `${id} declares no secrets\n` : columns(rows))
-    if (problem !== undefined) writeError(`svc: the settings of ${id}: ${printable(problem)}\n`, 'red')
+    for (const { alias } of missing) writeError(`svc: ${printable(alias)} -> svc plugin configure ${id} --set ${printable(alias)} < file\n`)
+    if (problem !== undefined)
+      writeError(`svc: the settings of ${id}: ${printable(advised(problem, id, read.target.settings, config))}\n`, 'red')
+    if (unlisted !== undefined) writeError(`svc: it still needs ${printable(`${unlisted.what} -> ${unlisted.remedy}`)}\n`)
   }
-  return problem === undefined && secrets.every(({ isSet, isOutdated }) => isSet && !isOutdated) ? 0 : 1
+  return problem === undefined && missing.length === 0 ? 0 : 1
+}
+
+/** With what to type for each setting that is not there. */
+function advised(problem: string, id: string, settings: JsonRecord | undefined, config: unknown): string {
+  const names = missingSettings(settings, isRecord(config) ? config : {}).map(([name]) => name)
+  return [problem, ...names.map((name) => `svc config set --global plugins.${id}.options.config.${name} <value>`)].join(' -> ')
 }

@@ -3,14 +3,14 @@
  *
  * I1 Only what its author asked for by name is approved without a question, and only while this command runs.
  */
-import { existsSync, type FSWatcher, readdirSync, readFileSync, statSync, watch } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { parseManifest } from '../../../actors/plugin/package/package-manifest.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { MANIFEST_FILE } from '../../../protocol/plugin/plugin.js'
 import { logFileOf } from '../../../platform/node/log-file.js'
 import { nodePaths } from '../../../platform/node/paths.js'
+import { printable } from '../../../protocol/text/visible-text.js'
 import type { Client } from '../../../published/client/client-types.js'
 import { connect } from '../../connection.js'
 import { failureText } from '../../failure.js'
@@ -22,15 +22,13 @@ import { packageFolder } from './install/fetch-source.js'
 import { installFolder } from './install/plugin-add.js'
 import { buildSources, sourcesOf } from './make/build-sources.js'
 import { isFolder } from './make/plugin-init.js'
-import { openPluginPlace } from './plugin-place.js'
+import { type Need, needsOf } from './plugin-needs.js'
+import { openPluginPlace, readPackage } from './plugin-place.js'
 import { approvePlugin } from './plugin-trust.js'
 import { only } from './plugin-untrust.js'
 import { untilTakenUp } from './plugin-taken-up.js'
+import { settledState, stateOf } from './source-state.js'
 import { stateWords } from './state-words.js'
-
-/** Without a change for so long, ms, it is taken up. */
-const QUIET = 250
-const LOOK = 200
 
 interface Developed {
   readonly id: string
@@ -50,20 +48,20 @@ export async function developPlugin({ id: named, directory }: SwitchOptions): Pr
   const sources = sourcesOf(root)
   const folders = root.startsWith(`${sources}/`) ? [sources] : [root, sources].filter((each) => existsSync(each))
   const connection = await connect(undefined)
-  const changes = watchFolders(folders)
   const told = followLog(log, { plugin: id, signal }, (line) => writeError(`${line}\n`, 'dim'))
+  const needs = createNeedsTold(developed)
   try {
     while (!signal.aborted) {
       const built = await build(developed, folders)
-      await takeUp(connection.client, developed, { signal, isBuilt: built.ok }).catch((error: unknown) =>
-        writeError(`svc: ${failureText(error)}\n`, 'red'),
-      )
-      do
-        await changes.next(signal) // also for what the build itself wrote
-      while (!signal.aborted && stateOf(folders) === built.state)
+      try {
+        await takeUp(connection.client, developed, { signal, isBuilt: built.ok })
+        await needs.tell()
+      } catch (error) {
+        writeError(`svc: ${failureText(error)}\n`, 'red')
+      }
+      await settledState(folders, { unlike: built.state, signal })
     }
   } finally {
-    changes.close()
     forget()
     await told
     await connection.close()
@@ -93,20 +91,17 @@ async function build({ root }: Developed, folders: readonly string[]): Promise<{
   return { ok, state: ok ? state : before }
 }
 
-/** Names, sizes and times of all files. */
-function stateOf(folders: readonly string[]): string {
-  return folders.flatMap(filesIn).toSorted().join('\n')
-}
-
-function filesIn(folder: string): string[] {
-  try {
-    const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => !name.includes('node_modules'))
-    return names.flatMap((name) => {
-      const stat = statSync(join(folder, name), { throwIfNoEntry: false })
-      return stat?.isFile() === true ? [`${folder}/${name} ${stat.size} ${stat.mtimeMs}`] : []
-    })
-  } catch {
-    return [] // it is being replaced
+/** Says what it still needs of its user, and the same once. */
+function createNeedsTold({ id, workspace }: Developed): { tell(): Promise<void> } {
+  let before: readonly Need[] = []
+  return {
+    async tell() {
+      const place = await openPluginPlace(workspace)
+      const needs = await needsOf(place, await readPackage(place, only(place, id)))
+      for (const { what, remedy } of needs)
+        if (!before.some((each) => each.what === what)) writeError(`svc: it still needs ${printable(`${what} -> ${remedy}`)}\n`)
+      before = needs
+    },
   }
 }
 
@@ -120,36 +115,9 @@ async function takeUp(
   const revision = await approvePlugin(id, workspace)
   const lives = await untilTakenUp(client, { id, workspace, revision, signal }, (now) => writeError(`${id} ${now}\n`, 'dim'))
   if (lives !== undefined) {
-    const why = lives.diagnostics.map(({ message }) => `: ${message}`).join('')
+    // What calls were refused is in the log beside this, and may be of before the change.
+    const why = lives.diagnostics.flatMap(({ code, message }) => (code === 'refused' ? [] : [`: ${message}`])).join('')
     return writeOut(`${id} ${revision.slice(0, 19)} ${stateWords(lives)}${why}\n`)
   }
   if (!signal.aborted) writeError(`svc: ${id} has not started; svc plugin doctor ${id}\n`, 'red')
-}
-
-interface Changes {
-  /** Resolves once something has changed and then nothing for a moment; or when the signal is aborted. */
-  next(signal: AbortSignal): Promise<void>
-  close(): void
-}
-
-function watchFolders(folders: readonly string[]): Changes {
-  let changed = 0
-  let seen = 0
-  const watchers: FSWatcher[] = folders.map((folder) =>
-    watch(folder, { recursive: true }, (_type, name) => {
-      if (name?.includes('node_modules') !== true) changed++
-    }),
-  )
-  return {
-    async next(signal) {
-      const pause = (ms: number) => delay(ms, undefined, { signal }).catch(() => undefined)
-      while (changed === seen && !signal.aborted) await pause(LOOK)
-      for (let before = -1; before !== changed && !signal.aborted; ) {
-        before = changed
-        await pause(QUIET)
-      }
-      seen = changed
-    },
-    close: () => watchers.forEach((each) => each.close()),
-  }
 }

@@ -83,9 +83,7 @@ async function inspectPackage(place: PluginPlace, found: FoundPackage): Promise<
     if (problems.length > 0) return problems
     const needs = await needsOf(place, read)
     return [
-      ...needs.map(
-        (need): Finding => ({ level: 'warning', check, detail: advise(`it still needs ${need}`, `svc plugin configure ${check}`) }),
-      ),
+      ...needs.map(({ what, remedy }): Finding => ({ level: 'warning', check, detail: advise(`it still needs ${what}`, remedy) })),
       {
         level: 'ok',
         check,

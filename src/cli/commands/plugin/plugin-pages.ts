@@ -84,21 +84,26 @@ export const PLUGIN = {
     },
     {
       name: 'plugin update',
-      summary: 'fetch a package anew from where it was added',
-      words: [ID],
+      summary: 'fetch a package anew, from where it was added or from another source',
+      words: [ID, { name: 'source', completes: 'file' }],
       options: {
+        path: { type: 'text', value: 'folder', help: 'the folder in the archive or the repository that is the package' },
         diff: { type: 'flag', help: 'show what differs line by line' },
         force: { type: 'flag', help: 'also when its folder was changed here' },
         ...APPROVING,
         ...COMMON,
       },
-      examples: [['svc plugin update dev.example.hello --diff', 'what it was serves on until what it is now is approved']],
+      examples: [
+        ['svc plugin update dev.example.hello --diff', 'what it was serves on until what it is now is approved'],
+        ['svc plugin update dev.example.hello ./dev.example.hello-0.2.0.tgz', 'from another archive; later updates come from there'],
+      ],
     },
     {
       name: 'plugin pack',
-      summary: 'make an archive of a package',
-      words: [{ name: 'folder', needs: 'the folder of a package', completes: 'directory' }],
+      summary: 'build a package and make an archive of it',
+      words: [FOLDER_OR_ID],
       options: {
+        dir: COMMON.dir,
         output: { type: 'text', value: 'file', help: 'write it here', otherwise: '<id>-<version>.tgz', completes: 'file' },
         force: { type: 'flag', help: 'write over another file' },
         json: JSON_OUT,
@@ -117,7 +122,12 @@ export const PLUGIN = {
       summary: 'show what a package is and may do, ask, and approve exactly that',
       words: [ID],
       options: {
-        capabilities: { type: 'text', value: 'a,b', help: 'approve these', otherwise: 'what it asks for' },
+        capabilities: {
+          type: 'text',
+          value: 'a,b',
+          help: 'approve these, among which is all that it asks for',
+          otherwise: 'what it asks for',
+        },
         source: {
           type: 'text',
           value: 'place',
@@ -149,7 +159,9 @@ export const PLUGIN = {
         ['svc plugin configure dev.example.hello', 'asks for what is missing'],
         ['svc plugin configure dev.example.hello --set token < token.txt', 'one secret, from a file'],
       ],
-      notes: ['Secrets are kept in plugin-auth.json of the state directory, for you alone; nothing shows them again.'],
+      notes: [
+        'Secrets are kept in plugin-auth.json of the state directory, for you alone; nothing shows them again. One has at least 8 characters.',
+      ],
     },
     {
       name: 'plugin dev',

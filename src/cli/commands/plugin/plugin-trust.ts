@@ -58,7 +58,7 @@ export async function trustPlugin(options: TrustOptions): Promise<number> {
   if (options.json) writeOut(`${jsonText({ id, approved: record, ...(lives !== undefined && { state: lives.state }) }, 2)}\n`)
   if (lives !== undefined) tellLives(lives)
   const needs = await needsOf({ ...place, entries }, read)
-  if (needs.length > 0) writeError(`svc: ${id} still needs ${printable(needs.join(', '))}; give it with: svc plugin configure ${id}\n`)
+  for (const { what, remedy } of needs) writeError(`svc: ${id} still needs ${printable(`${what} -> ${remedy}`)}\n`)
   if (entries.isDisabled(id)) writeError(`svc: it is switched off; switch it on with: svc plugin enable ${id}\n`)
   else if (wasApproved)
     writeError(`svc: it was approved before; where it failed, this starts it anew: svc plugin disable ${id} && svc plugin enable ${id}\n`)

@@ -37,6 +37,7 @@ export async function removePlugin({ id, directory, json, yes, source, keepData 
   rmSync(root, { recursive: true })
   if (from === 'user') forgetInstalled(place.effects.paths.config, id)
   writeOut(json ? `${jsonText({ id, removed: root })}\n` : `removed ${printable(root)}\n`)
+  if (isAlone && !keepData) writeError(`its approvals, settings and secrets are gone as well\n`, 'dim')
   return 0
 }
 

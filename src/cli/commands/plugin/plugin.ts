@@ -11,7 +11,7 @@ export async function plugin(options: PluginOptions): Promise<number> {
     case 'update':
       return (await import('./install/plugin-add.js')).updatePlugin(options)
     case 'pack':
-      return (await import('./install/plugin-pack.js')).packPlugin(options)
+      return (await import('./plugin-pack.js')).packPlugin(options)
     case 'list':
       return (await import('./plugin-list.js')).listPlugins(options)
     case 'trust':

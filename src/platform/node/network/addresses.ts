@@ -17,3 +17,10 @@ export function isPublicAddress(address: string): boolean {
   // What wraps an IPv4 address or was given up lies outside of 2000::/3, or has a range of its own.
   return written.kind() === 'ipv4' || (meant.kind() === 'ipv6' && (written.toByteArray()[0] ?? 0) >> 5 === 1)
 }
+
+/** Whether a host of an address is, as it is written, of this machine or its networks; of any other name nobody is asked. */
+export function isNearHost(hostname: string): boolean {
+  const bare = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
+  if (isIP(bare) !== 0) return !isPublicAddress(bare)
+  return bare === 'localhost' || bare.endsWith('.localhost')
+}

@@ -41,7 +41,7 @@ const refusals = [
   'the host is not one the manifest names',
   'an address of the host belongs to this machine or its own networks, and the installation does not list the host',
   'it leads to this server',
-  'the secret is not declared for the host, is not set, or the connection would not be encrypted',
+  'a `credential` is named and `secret-use` is not granted, or the secret is not declared for the host, is not set, or the connection would not be encrypted',
   'the quota of the package is used up',
 ]
 

@@ -80,7 +80,7 @@ describe('the command line of svc plugin', () => {
       options: { action: 'update', id: 'a.b', diff: true, force: false, trust: false },
     })
     expect(read('pack', 'x', '--output', 'y.tgz')).toMatchObject({
-      options: { action: 'pack', folder: 'x', output: 'y.tgz', force: false },
+      options: { action: 'pack', id: 'x', output: 'y.tgz', force: false },
     })
     expect(read('remove', 'a.b', '--keep-data')).toMatchObject({ options: { action: 'remove', id: 'a.b', keepData: true } })
     expect(read('disable', 'a.b')).toMatchObject({ options: { action: 'disable', id: 'a.b' } })

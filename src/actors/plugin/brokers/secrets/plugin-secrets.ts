@@ -44,7 +44,10 @@ export function createPluginSecrets(file: Pick<SecretFile, 'get'>): PluginSecret
     alias: string,
   ): Promise<{ declared: SecretDeclaration; given: GivenSecret }> {
     if (!holder.capabilities.has(capability))
-      throw new SvcError('request.forbidden', `a secret is not available: ${capability} is not granted`)
+      throw new SvcError(
+        'request.forbidden',
+        `a secret is not available: ${capability} is not granted; the manifest asks for it in agent.capabilities`,
+      )
     const declared = holder.declared.secrets?.find((secret) => secret.alias === alias)
     const { pluginId } = holder.owner
     if (declared === undefined) throw new SvcError('resource.not_found', `the manifest declares no secret "${alias}"`, { alias })
@@ -70,7 +73,7 @@ export function createPluginSecrets(file: Pick<SecretFile, 'get'>): PluginSecret
       if (to.protocol !== 'https:' && !isNamedHost(to, holder.listedHosts))
         throw new SvcError(
           'request.forbidden',
-          `the secret "${alias}" goes to ${to.host} over https only, unless the installation lists that host in plugins.${pluginId}.options.hosts`,
+          `the secret "${alias}" goes to ${to.host} over https only, unless the installation lists that host in plugins.${pluginId}.options.hosts; for a host of this machine svc plugin doctor ${pluginId} says what to type`,
           { alias },
         )
       if (!SecretValue.safeParse(given.value).success)

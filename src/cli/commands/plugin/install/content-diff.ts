@@ -68,7 +68,6 @@ export function targetChanges(was: AgentTarget | undefined, after: AgentTarget):
     ...said('scope', before.scope, after.scope),
     ...said('runs', runs(before), runs(after)),
     ...said('runs inside of the server where that is approved', before.native?.entrypoint ?? '', after.native?.entrypoint ?? ''),
-    ...said('publishes events in', before.eventNamespaces.join(', '), after.eventNamespaces.join(', ')),
   ]
 }
 

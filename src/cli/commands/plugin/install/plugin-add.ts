@@ -35,7 +35,7 @@ export async function addPlugin(options: AddOptions): Promise<number> {
   return inRoom(place.effects, async (room, signal) => {
     const fetched = await fetchSource(source, { effects: place.effects, room: room.fetched, signal, tell })
     const staged = await stage(place.effects, room, fetched.files)
-    await refuseTaken(place, staged)
+    await refuseTaken(place, staged, source)
     const root = take(place, room, { staged, fetched, source })
     const { found, content, target } = staged
     if (options.json) writeOut(`${jsonText(report(staged, root, source), 2)}\n`)
@@ -48,23 +48,26 @@ export async function addPlugin(options: AddOptions): Promise<number> {
   })
 }
 
-/** Fetches a package anew from where it came from; answers 0, or what approving it answers. */
+/** Fetches a package anew from where it came from, or from another source, from where it comes from then on; answers 0, or what approving it answers. */
 export async function updatePlugin(options: UpdateOptions): Promise<number> {
   const { id, json } = options
   const place = await openPluginPlace(options.directory)
   const { effects } = place
   const installed = readInstalled(effects.paths.config)[id]
   if (installed === undefined) throw new SvcError('resource.not_found', unrecorded(place, id))
-  const from = sourceText(installed.source)
+  const source = sourceOf(installed.source, options)
+  const from = sourceText(source)
   const present = await presentOf(place, id, from)
   return inRoom(effects, async (room, signal) => {
-    const fetched = await fetchSource(installed.source, { effects, room: room.fetched, signal, tell })
+    const fetched = await fetchSource(source, { effects, room: room.fetched, signal, tell })
     const staged = await stage(effects, room, fetched.files)
-    if (staged.found.id !== id) throw new SvcError('plugin.invalid', `${from} holds ${staged.found.id} now; svc plugin add takes that`)
+    if (staged.found.id !== id) throw new SvcError('plugin.invalid', `${from} holds ${staged.found.id}; svc plugin add takes that`)
     const { revision, digest } = staged.content
     if (digest === present.digest) {
-      if (digest !== installed.digest) record(place, { staged, fetched, source: installed.source }) // I3
-      writeOut(json ? `${jsonText({ id, updated: false, revision }, 2)}\n` : `${id} is up to date: ${printable(from)} holds ${revision}\n`)
+      if (digest !== installed.digest || source !== installed.source) record(place, { staged, fetched, source }) // I3
+      const elsewhere = source === installed.source ? `; svc plugin update ${id} <source> takes it from elsewhere` : ''
+      const said = `${id} is up to date: ${printable(from)} holds ${revision}${elsewhere}`
+      writeOut(json ? `${jsonText({ id, updated: false, revision }, 2)}\n` : `${said}\n`)
       return 0
     }
     if (present.digest !== installed.digest && !options.force) {
@@ -82,12 +85,18 @@ export async function updatePlugin(options: UpdateOptions): Promise<number> {
       writeError(grants.length === 0 ? 'it asks for what it asked for before\n' : 'what it asks for changes:\n')
       for (const line of grants) writeError(`  ${printable(line)}\n`, line.startsWith('+') ? 'red' : undefined)
     }
-    const root = take(place, room, { staged, fetched, source: installed.source })
-    if (json) writeOut(`${jsonText({ ...report(staged, root, installed.source), updated: true, files, grants }, 2)}\n`)
+    const root = take(place, room, { staged, fetched, source })
+    if (json) writeOut(`${jsonText({ ...report(staged, root, source), updated: true, files, grants }, 2)}\n`)
     else writeOut(`updated ${id} ${revision}\n`)
     for (const warning of missingParts(fetched.files, staged.target)) writeError(`svc: ${printable(warning)}\n`)
     return afterwards(id, 'what was approved goes on serving until you approve this', options)
   })
+}
+
+/** From where a package comes from now on: `path` alone is another folder of the same source. */
+function sourceOf(before: SourceSpec, { source, path }: Pick<UpdateOptions, 'source' | 'path'>): SourceSpec {
+  if (source !== undefined) return rooted(readSource(source, path))
+  return path === undefined ? before : rooted(readSource(sourceText(before).replace(/ --path .*$/, ''), path))
 }
 
 interface Present {
@@ -125,8 +134,9 @@ export async function installFolder(root: string): Promise<void> {
     const present = existsSync(there) ? await digestAt(effects, there) : undefined
     if (present === staged.content.digest) return 0
     const isOurs = before?.source.type === 'directory' && before.source.path === root
-    if (present !== undefined && !isOurs) await refuseTaken(place, staged)
-    take(place, room, { staged, fetched: { files }, source: { type: 'directory', path: root } })
+    const source: SourceSpec = { type: 'directory', path: root }
+    if (present !== undefined && !isOurs) await refuseTaken(place, staged, source)
+    take(place, room, { staged, fetched: { files }, source })
     return 0
   })
 }
@@ -152,12 +162,14 @@ function rooted(source: SourceSpec): SourceSpec {
   return source.type === 'directory' || source.type === 'tarball' ? { ...source, path: absolute(source.path) } : source
 }
 
-async function refuseTaken({ packages, effects }: PluginPlace, { found: { id }, content }: Staged): Promise<void> {
+async function refuseTaken({ packages, effects }: PluginPlace, { found: { id }, content }: Staged, source: SourceSpec): Promise<void> {
   const there = packages.find((found) => found.id === id && found.source === 'user')?.root ?? join(effects.paths.config, 'plugins', id)
   if (!existsSync(there)) return
   const isRecorded = readInstalled(effects.paths.config)[id] !== undefined
   if (!isRecorded && (await digestAt(effects, there)) === content.digest) return // I3
-  const instead = isRecorded ? `svc plugin update ${id} fetches it anew` : `svc plugin remove ${id} --source user makes room`
+  const instead = isRecorded
+    ? `svc plugin update ${id} ${printable(sourceText(source))} takes this in its place`
+    : `svc plugin remove ${id} --source user makes room`
   throw new SvcError('resource.conflict', `${id} is there already, in ${there}; ${instead}`)
 }
 

@@ -32,7 +32,8 @@ export interface Conformance {
   check(started: Started): Promise<Problem> | Problem
 }
 
-const NOBODY = 'svc-test-no-such-thing'
+/** Of what these checks ask for and nobody has. */
+export const NOBODY = 'svc-test-no-such-thing'
 const TOOL = { tool: NOBODY, directory: '/workspace', input: {} }
 const WORKERS = 32
 /** How long what needs no work may take to be refused, ms. */

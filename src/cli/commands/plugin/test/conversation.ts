@@ -170,8 +170,13 @@ function serve({ asked, answers }: Held, { id, method = '', params, owner }: Plu
   const answer = answers[method]
   if (answer === undefined) return send({ id, error: `${method} is not available: it is not answered in this test` })
   if (isRecord(answer) && typeof answer['$error'] === 'string') return send({ id, error: answer['$error'] })
+  if (!PLAIN.test(method) && !(isRecord(answer) && 'output' in answer))
+    return send({ id, error: `the answer of this test for ${method} is none of a broker, which answers { "output": … }` })
   send({ id, result: method === 'host.workspace.read' ? bytesOf(answer) : answer })
 }
+
+/** Methods that answer something else than `{ output }`. */
+const PLAIN = /^host\.(?:config|workspace|event)\.|\.cancel$/
 
 /** Of a file, as the host sends them: those of a text, or of what is no text, in Base64. */
 function bytesOf(answer: unknown): unknown {

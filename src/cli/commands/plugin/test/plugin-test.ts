@@ -2,6 +2,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { hashPackage } from '../../../../actors/plugin/package/revision.js'
+import { settingsIssue } from '../../../../actors/plugin/process/settings-issue.js'
 import { parseInitializeReply } from '../../../../actors/plugin/link/initialize.js'
 import type { FoundPackage } from '../../../../actors/plugin/package/package-files.js'
 import { createNodeEffects } from '../../../../platform/node/node-effects.js'
@@ -11,30 +12,29 @@ import { messageOf } from '../../../../protocol/message-of.js'
 import type { AgentTarget } from '../../../../protocol/plugin/plugin.js'
 import { printable } from '../../../../protocol/text/visible-text.js'
 import { jsonText, writeError, writeOut } from '../../../terminal/output.js'
-import { packageFolder } from '../install/fetch-source.js'
 import { openRoom, stage } from '../install/installation-root.js'
 import { filesOfDirectory } from '../install/package-content.js'
 import { buildSources, sourcesOf } from '../make/build-sources.js'
-import { isFolder } from '../make/plugin-init.js'
+import { packageRoot } from '../package-root.js'
 import type { TestOptions } from '../plugin-arguments.js'
-import { openPluginPlace } from '../plugin-place.js'
-import { only } from '../plugin-untrust.js'
 import { shortRevision } from '../plugin-words.js'
 import { readChecks } from '../check-file.js'
 import { CHECK_FILE } from '../check-file-name.js'
-import { AT_FIRST, AT_LAST, type Conformance, type Started } from './conformance.js'
+import { AT_FIRST, AT_LAST, type Conformance, NOBODY, type Started } from './conformance.js'
 import { startHarness } from './harness.js'
 import { type Outcome, runCheck } from './own-checks.js'
 
 /** Builds what has sources, then checks it; answers 1 when something is wrong. */
 export async function testPackage(options: Pick<TestOptions, 'id' | 'directory' | 'json'>): Promise<number> {
   const effects = createNodeEffects({ logLevel: 'error' })
-  const root = await rootOf(options)
+  const root = await packageRoot(options.id, options.directory)
   const sources = sourcesOf(root)
   if (!(await buildSources(sources, root))) throw new SvcError('plugin.invalid', 'the build failed')
   const { found, target } = await judged(effects, root)
   const file = join(sources, CHECK_FILE)
   const own = readChecks(file)
+  const issue = settingsIssue(target.settings, own.config ?? {})
+  if (issue !== undefined) writeError(`svc: the "config" of ${printable(file)} does not fit agent.settings: ${printable(issue)}\n`)
   const { revision } = await hashPackage(effects, root)
   const started = await start(effects, { found, root, target, revision }, own.config ?? {})
   try {
@@ -54,13 +54,6 @@ export async function testPackage(options: Pick<TestOptions, 'id' | 'directory' 
   } finally {
     await started.harness.close()
   }
-}
-
-/** Of a folder, or of a package by its id. */
-async function rootOf({ id, directory }: Pick<TestOptions, 'id' | 'directory'>): Promise<string> {
-  if (isFolder(id)) return packageFolder(id)
-  const place = await openPluginPlace(directory)
-  return only(place, id).root
 }
 
 /** As svc judges it; throws a sentence for what it would not run. */
@@ -112,7 +105,16 @@ function tell({ json }: { readonly json: boolean }, outcomes: Outcome[], outcome
   writeOut(`${outcome.problem === undefined ? 'ok  ' : 'FAIL'}  ${printable(outcome.name)}\n`)
   if (outcome.problem === undefined) return
   writeError(`      ${printable(outcome.problem)}\n`, 'red')
-  for (const line of outcome.log?.slice(-SHOWN_LOG) ?? []) writeError(`      ${printable(line)}\n`, 'dim')
+  for (const line of withoutProbes(outcome.log ?? []).slice(-SHOWN_LOG)) writeError(`      ${printable(line)}\n`, 'dim')
+}
+
+/** Without what it wrote, with traces, of what was asked for to see it refused: the log comes later than the answers. */
+function withoutProbes(log: readonly string[]): string[] {
+  const begins = (line: string) => !/^\s/.test(line)
+  return log.filter((_line, at) => {
+    const first = log.slice(0, at + 1).findLast(begins)
+    return first?.includes(NOBODY) !== true
+  })
 }
 
 interface Report {
@@ -128,6 +130,7 @@ function report({ json }: { readonly json: boolean }, { id, revision, outcomes, 
   if (json) writeOut(`${jsonText({ id, revision, ok: failed === 0, checks: outcomes }, 2)}\n`)
   else {
     writeOut(`${id} ${shortRevision(revision)}: ${outcomes.length - failed} of ${outcomes.length} checks passed\n`)
+    if (failed > 0 && hasOwn) writeError(`svc: its own checks are in ${printable(file)}\n`, 'dim')
     if (!hasOwn) writeError(`svc: it has no checks of its own; write them into ${file}\n`, 'dim')
   }
   return failed === 0 ? 0 : 1

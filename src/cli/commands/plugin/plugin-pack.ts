@@ -1,20 +1,22 @@
-/** `svc plugin pack`: exactly the files of a revision, as an archive that `svc plugin add` takes and that npm can publish. */
+/** `svc plugin pack`: builds what has sources, then exactly the files of the revision, as an archive that `svc plugin add` takes and that npm can publish. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { createNodeEffects } from '../../../../platform/node/node-effects.js'
-import { SvcError } from '../../../../protocol/errors.js'
-import { printable } from '../../../../protocol/text/visible-text.js'
-import { jsonText, writeError, writeOut } from '../../../terminal/output.js'
-import type { PackOptions } from '../plugin-arguments.js'
-import { packageFolder } from './fetch-source.js'
-import { openRoom, stage } from './installation-root.js'
-import { filesOfDirectory, tarballOf } from './package-content.js'
-import { missingParts } from './missing-parts.js'
+import { createNodeEffects } from '../../../platform/node/node-effects.js'
+import { SvcError } from '../../../protocol/errors.js'
+import { printable } from '../../../protocol/text/visible-text.js'
+import { jsonText, writeError, writeOut } from '../../terminal/output.js'
+import type { PackOptions } from './plugin-arguments.js'
+import { buildSources, sourcesOf } from './make/build-sources.js'
+import { packageRoot } from './package-root.js'
+import { openRoom, stage } from './install/installation-root.js'
+import { filesOfDirectory, tarballOf } from './install/package-content.js'
+import { missingParts } from './install/missing-parts.js'
 
 /** Writes the archive; answers 0. */
-export async function packPlugin({ folder, output, json, force }: PackOptions): Promise<number> {
+export async function packPlugin({ id: named, directory, output, json, force }: PackOptions): Promise<number> {
   const effects = createNodeEffects(process.env['SVC_LOG'] === undefined ? { logLevel: 'error' } : {})
-  const root = packageFolder(folder)
+  const root = await packageRoot(named, directory)
+  if (!(await buildSources(sourcesOf(root), root))) throw new SvcError('plugin.invalid', 'the build failed; nothing was packed')
   const files = await filesOfDirectory(effects, root)
   const { id, version, revision, bytes, target } = await judged(effects, files)
   const file = resolve(output ?? `${id}${version === '' ? '' : `-${version.replaceAll(/[^\w.+-]/g, '_')}`}.tgz`)

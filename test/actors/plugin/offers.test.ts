@@ -1,5 +1,5 @@
 // Holds plugin-protocol §3.4, §4.5: what is offered before its process runs.
-import { copyFileSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -33,7 +33,7 @@ async function remembered(fixture: string, overrides: Partial<ProcessSpec> = {})
   const kept = async () => (await files.readDirectory(directory).catch(() => [])).some(({ name }) => /^[0-9a-f]+\.json$/.test(name))
   await until('its offer is kept', kept)
   expect(processes.alive).toBe(0)
-  return { next, offers }
+  return { next, offers, directory }
 }
 
 afterEach(async () => {
@@ -142,6 +142,21 @@ listen(({ id, method }) => {
 `
 
 describe('what is known of a plugin', () => {
+  test.for([
+    ['another tool', (text: string) => text.replaceAll('echo', 'evil')],
+    ['its end missing', (text: string) => text.slice(0, -70)],
+    ['no line of it', () => ''],
+    ['what it told alone', (text: string) => text.split('\n')[0] ?? ''],
+  ] as const)('is not believed where its file has %s', async ([, change]) => {
+    const { next, directory } = await remembered('echo')
+    const [name] = readdirSync(directory)
+    const path = join(directory, name ?? '')
+    writeFileSync(path, change(readFileSync(path, 'utf8')))
+    const { instance } = await next()
+    expect(instance.traffic?.framesOut).toBeGreaterThan(0)
+    expect(instance.contributions.tools?.map(({ id }) => id)).toEqual(['echo', 'ask', 'inside'])
+  })
+
   test('and is not so any more fails its call, is told, and is known anew', async () => {
     const args = [program(offering('before'))]
     const { next, offers } = await remembered('echo', { args })

@@ -3,14 +3,15 @@
  * process runs, so that a server with many plugins answers as soon as one with none.
  *
  * I1 Each is taken once in the life of a server: what failed after it was offered is started first from then on.
- * I2 What cannot be read or written is unknown, and costs a start.
+ * I2 What cannot be read or written, or is not what was written, is unknown, and costs a start.
+ *
+ * A file has three lines: the reply as JSON, as it was told; what was read of it, which is not checked again; the digest of both.
  */
 import { isAbsolute, join } from 'node:path'
 import { createLru } from '../../../kernel/lru.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { InitializeReply } from '../../../protocol/plugin/plugin-frame.js'
 import type { Effects } from '../../../ports/effects.js'
-import { parseInitializeReply } from '../link/initialize.js'
 import type { ProcessSpec } from './process-spec.js'
 
 export interface Offers {
@@ -21,12 +22,12 @@ export interface Offers {
 
 export interface Offered {
   readonly known?: KnownOffer
-  /** Keeps the reply to `initialize` for the next server. */
-  keep(reply: unknown): Promise<void>
+  /** Keeps the reply to `initialize` for the next server: as it was told, and as it was read. */
+  keep(told: unknown, reply: InitializeReply): Promise<void>
 }
 
 interface KnownOffer {
-  /** JSON of the whole reply. */
+  /** JSON of the whole reply, as it was told. */
   readonly text: string
   readonly reply: InitializeReply
 }
@@ -42,6 +43,8 @@ interface OffersDeps {
 /** Changes from server to server, and no plugin offers anything by it. */
 const ADDRESS = 'SVC_AGENT_SERVER_URL'
 const MODE = 0o600
+/** Bytes of the last line, and more. */
+const DIGEST = 128
 const { offers: MOST, offerBytes: LONGEST } = LIMITS.plugins
 
 export function createOffers(deps: OffersDeps): Offers {
@@ -55,11 +58,13 @@ export function createOffers(deps: OffersDeps): Offers {
       taken.set(path, true)
       return {
         ...(known !== undefined && isFirst && { known }),
-        async keep(reply) {
-          const text = JSON.stringify(reply)
-          if (text === known?.text || text.length > LONGEST) return
+        async keep(told, reply) {
+          const text = JSON.stringify(told)
+          if (text === known?.text) return
+          const both = `${text}\n${JSON.stringify(reply)}`
+          if (Buffer.byteLength(both) > LONGEST) return
           await files
-            .writeAtomic(path, text, { mode: MODE })
+            .writeAtomic(path, `${both}\n${deps.effects.sha256(both)}`, { mode: MODE })
             .catch((error: unknown) => deps.effects.log.warn('an offer of a plugin is not kept', { path, error })) // I2
         },
       }
@@ -75,10 +80,14 @@ export function createOffers(deps: OffersDeps): Offers {
   }
 }
 
-async function read({ effects }: OffersDeps, path: string): Promise<KnownOffer | undefined> {
+async function read({ effects: { files, sha256 } }: OffersDeps, path: string): Promise<KnownOffer | undefined> {
   try {
-    const text = Buffer.from(await effects.files.read(path, LONGEST)).toString('utf8')
-    return { text, reply: parseInitializeReply(JSON.parse(text)) }
+    const all = Buffer.from(await files.read(path, LONGEST + DIGEST)).toString('utf8')
+    const end = all.lastIndexOf('\n')
+    const both = all.slice(0, end)
+    if (sha256(both) !== all.slice(end + 1)) return undefined // I2
+    const middle = both.indexOf('\n')
+    return { text: both.slice(0, middle), reply: JSON.parse(both.slice(middle + 1)) as InitializeReply }
   } catch {
     return undefined // I2
   }

@@ -171,7 +171,7 @@ async function initialize(spec: ProcessSpec, at: Subject & { readonly child: Chi
     const answer = await link.call('initialize', params, { timeoutMs: LIMITS.plugins.initialize })
     const reply = parseInitializeReply(answer)
     child.loaded()
-    void offered?.keep(answer)
+    void offered?.keep(answer, reply)
     if (offered?.known !== undefined && offered.known.text !== JSON.stringify(answer))
       throw new SvcError('plugin.failed', CHANGED, { pluginId })
     return reply

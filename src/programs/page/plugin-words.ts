@@ -76,9 +76,9 @@ export function quotaWords({ unit, used, limit, per }: InspectedQuota): { readon
     if (unit === 'bytes') return size(value)
     return unit === 'cost' ? value.toFixed(4).replace(/\.?0+$/, '') : value.toLocaleString('en')
   }
-  const what = unit === 'bytes' ? '' : unit === 'cost' ? ' of cost' : ` ${unit}`
-  if (limit === undefined) return { text: `${amount(used)}${what} this ${per}`, part: undefined }
-  return { text: `${amount(used)} of ${amount(limit)}${what} a ${per}`, part: limit === 0 ? 1 : Math.min(1, used / limit) }
+  const [before, after] = unit === 'cost' ? ['cost ', ''] : ['', unit === 'bytes' ? '' : ` ${unit}`]
+  if (limit === undefined) return { text: `${before}${amount(used)}${after} this ${per}`, part: undefined }
+  return { text: `${before}${amount(used)} of ${amount(limit)}${after} a ${per}`, part: limit === 0 ? 1 : Math.min(1, used / limit) }
 }
 
 export function isFailedCall({ outcome }: Pick<InspectedCall, 'outcome'>): boolean {

@@ -109,7 +109,7 @@ export const serverLimits = {
     pluginLines: 100,
     pluginLine: 500,
     /** Calls of a plugin that are remembered, characters of a name in one, and contributions that are listed. */
-    pluginCalls: 50,
+    pluginCalls: 32,
     pluginName: 128,
     pluginOffers: 200,
     /** Ids whose crashes are remembered. */

@@ -41,6 +41,16 @@ test('the plugins of the inspector tell the frames of each process, whose actor 
       frames: { framesIn: 1, framesOut: 1, bytesIn: 52, bytesOut: expect.any(Number), dropped: 1, streams: 0 },
     }),
   ])
+  expect(played()).toMatchObject({
+    requestedCapabilities: ['network'],
+    offers: [],
+    calls: [{ from: 'host', generation: 1, method: 'initialize', outcome: 'ok' }],
+    quotas: [
+      { capability: 'network', unit: 'calls', used: 0, per: 'minute' },
+      { capability: 'network', unit: 'bytes', used: 0, per: 'minute' },
+    ],
+  })
+  expect(played()?.generations[0]?.brokers).toMatchObject([{ capability: 'network', state: 'granted', calls: 0 }])
   expect(played()?.generations[0]).toMatchObject({ readyAt: effects.clock.now(), leases: 0 })
   const lines = (key = '') => InspectedLines.parse(service.runtime.inspector.lines(key)).lines
   await expect.poll(() => lines(played()?.key)).toEqual([{ at: effects.clock.now(), generation: 1, text: 'it works' }])

@@ -22,7 +22,7 @@ const send = (frame) => process.stdout.write(JSON.stringify(frame) + '\\n')
 const offer = {
   protocol: 'svc-plugin/2',
   tools: [{ id: 'greet', description: 'A tool.', parameters: { type: 'object' } }],
-  hooks: ['chat.system'],
+  hooks: ['chat.messages'],
   routes: [{ descriptor: { id: 'greetings', method: 'GET', path: '/greetings', scope: 'workspace' } }],
   services: { commands: [{ id: 'greeting' }] },
   messageParts: [{ id: ${JSON.stringify(id)}, version: 1, schema: { type: 'nonsense' } }],
@@ -125,9 +125,9 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a plugin ${IN_CHROMIUM}`, (
     )
     await expect
       .poll(() => said(page, 'offers'))
-      .toMatch(/tools\s+greet[\s\S]*hooks\s+chat\.system[\s\S]*commands\s+greeting[\s\S]*routes\s+greetings\s*GET/)
+      .toMatch(/tools\s+greet[\s\S]*hooks\s+chat\.messages[\s\S]*commands\s+greeting[\s\S]*routes\s+greetings\s*GET/)
     expect(await said(page, 'offers')).toMatch(/has no effect: the schema of messageParts \(greeting-part\)/)
-    await expect.poll(() => said(page, 'quotas')).toMatch(/0 of 500,000 tokens a day[\s\S]*0 of 1 of cost a day/)
+    await expect.poll(() => said(page, 'quotas')).toMatch(/0 of 500,000 tokens a day[\s\S]*cost 0 of 1 a day/)
     const lease = page.locator('[data-capability="config-read"]')
     expect(await lease.innerText()).toMatch(/granted[\s\S]*0 calls/)
 

@@ -74,8 +74,8 @@ test('a grant has the lease of each generation that holds it, and what it is whe
 test('a quota says what is used of what, and how much of it that is', () => {
   const quota = { capability: 'provider-access', unit: 'tokens', used: 1500, limit: 500_000, per: 'day' } as const
   expect(quotaWords(quota)).toEqual({ text: '1,500 of 500,000 tokens a day', part: 0.003 })
-  expect(quotaWords({ ...quota, unit: 'cost', used: 0.01234, limit: 1 })).toEqual({ text: '0.0123 of 1 of cost a day', part: 0.01234 })
-  expect(quotaWords({ ...quota, unit: 'cost', used: 0, limit: 0 })).toEqual({ text: '0 of 0 of cost a day', part: 1 })
+  expect(quotaWords({ ...quota, unit: 'cost', used: 0.01234, limit: 1 })).toEqual({ text: 'cost 0.0123 of 1 a day', part: 0.01234 })
+  expect(quotaWords({ ...quota, unit: 'cost', used: 0, limit: 0 })).toEqual({ text: 'cost 0 of 0 a day', part: 1 })
   expect(quotaWords({ ...quota, unit: 'bytes', used: 1024, limit: 2048, per: 'minute' })).toEqual({
     text: '1.0 KiB of 2.0 KiB a minute',
     part: 0.5,

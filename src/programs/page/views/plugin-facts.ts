@@ -89,12 +89,12 @@ export function lastCalls({ calls = [] }: InspectedPlugin, showActor: (id: strin
       h('span', { class: 'time' }, clock(at)),
       h(
         'span',
-        { class: 'soft', title: from === 'host' ? 'svc calls it' : 'it calls svc' },
+        { class: 'way', title: from === 'host' ? 'svc calls it' : 'it calls svc' },
         `#${generation} ${from === 'host' ? '→' : '←'}`,
       ),
       h('span', { class: 'called' }, shownLine(method), name !== undefined && h('b', {}, ` ${shownLine(name)}`)),
       sessionId !== undefined && sessionLink(`session:${sessionId}`, `${at} ${method} ${name ?? ''}`, showActor),
-      h('span', {}, callWords(call)),
+      h('span', { class: 'outcome' }, callWords(call)),
     )
   })
 }

@@ -17,7 +17,7 @@ import { startHookCommand } from './entry/hook-command.js'
 import type { NpmCache } from './entry/npm-cache.js'
 import { createSandbox } from './entry/sandbox.js'
 import type { StartPlan } from './generation/generation.actor.js'
-import type { PluginInstance, StartInstance } from './generation/instance.js'
+import type { StartInstance } from './generation/instance.js'
 import { planPackage } from './package/package-plan.js'
 import type { PackageStore } from './package/package-store.js'
 import { noteLine, noteStart, type PluginRecord, type PluginRecords } from './package/plugin-records.js'
@@ -146,12 +146,17 @@ export function createStartPlans(deps: StartPlanDeps): StartPlans {
   }
 }
 
-/** Of instances without a link; all else of them stays as it is, live counts too. */
+/** Of instances without a link, which have neither frames nor leases; what they have dropped is asked when it is told. */
 function heardStart(start: StartInstance, onCall: (generation: number) => OnCall): StartInstance {
   return async (generation, ...rest) => {
     const instance = await start(generation, ...rest)
     const contributions = heardContributions(instance.contributions, onCall(generation))
-    const heard: PluginInstance = Object.create(instance, { contributions: { value: contributions, enumerable: true } })
-    return heard
+    return {
+      ...instance,
+      contributions,
+      get droppedFrames() {
+        return instance.droppedFrames
+      },
+    }
   }
 }

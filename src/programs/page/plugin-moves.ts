@@ -33,7 +33,12 @@ export function movesOf(plugin: InspectedPlugin): Move[] {
     command: `svc plugin disable ${id}`,
   })
   if (plugin.origin === 'package' && (plugin.verdict === 'trusted' || plugin.retainedRevision !== undefined)) {
-    moves.push({ act: 'withdraw', label: 'Retire', does: 'Takes its approval back: what runs of it is retired at once.' })
+    moves.push({
+      act: 'withdraw',
+      label: 'Retire',
+      does: 'Takes its approval back: what runs of it is retired at once.',
+      command: `svc plugin untrust ${id}`,
+    })
   }
   return moves
 }

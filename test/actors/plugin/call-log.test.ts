@@ -31,8 +31,12 @@ test('a call is there while it runs, and says how it ended by a name, never by w
   ended()
   expect(calls).toEqual([{ ...begun, outcome: 'ok', ms: 12 }])
   const stop = new AbortController()
-  const failing = (error: Error) =>
-    heard(onCall, { from: 'plugin', method: 'x' }, stop.signal, () => Promise.reject(error)).catch(() => 'failed')
+  const failing = async (error: Error) => {
+    const work = async () => {
+      throw error
+    }
+    await expect(heard(onCall, { from: 'plugin', method: 'x' }, stop.signal, work)).rejects.toBe(error)
+  }
   await failing(new SvcError('quota.exceeded', SECRET))
   await failing(new ToolError(SECRET))
   await failing(new Error(SECRET))

@@ -21,7 +21,7 @@ import { createLeaseUses, standingOf } from './lease-standing.js'
 import { createQuotas, type QuotaUse } from './quotas.js'
 import { createServedSessions } from './served-sessions.js'
 
-export interface CountedLease extends LeaseCounts {
+interface CountedLease extends LeaseCounts {
   readonly capability: HostCapability
 }
 

@@ -41,7 +41,7 @@ const INSIDE: Partial<Record<InspectedPlugin['origin'], string>> = {
 
 export function grants(plugin: InspectedPlugin): Child[] {
   const rows = grantRows(plugin)
-  if (rows.length === 0) return [h('p', { class: 'soft' }, INSIDE[plugin.origin] ?? 'It asks for nothing.')]
+  if (rows.length === 0) return [h('p', { class: 'soft', role: 'listitem' }, INSIDE[plugin.origin] ?? 'It asks for nothing.')]
   const isSeveral = new Set(rows.flatMap(({ generation }) => generation ?? [])).size > 1
   return rows.map((row) => grantRow(row, isSeveral))
 }
@@ -64,7 +64,7 @@ function grantRow({ capability, words, state, generation, lease }: GrantRow, isS
 }
 
 export function quotas({ quotas: known = [] }: InspectedPlugin): Child[] {
-  if (known.length === 0) return [h('p', { class: 'soft' }, 'Nothing of what it holds is counted against a quota.')]
+  if (known.length === 0) return [h('p', { class: 'soft', role: 'listitem' }, 'Nothing of what it holds is counted against a quota.')]
   return known.map((quota) => {
     const { text, part } = quotaWords(quota)
     const label = `${quota.capability}: ${text}`

@@ -61,13 +61,11 @@ export function commandsOf(plugin: InspectedPlugin): Required<Omit<Move, 'act'>>
       command: `svc plugin restore ${id}${placeOf(plugin)}`,
     })
   }
-  if (origin !== 'native') {
-    commands.push({
-      label: 'Logs',
-      does: 'What it writes, as it writes it, and what was kept of before.',
-      command: `svc logs --follow --plugin ${id}`,
-    })
-  }
+  commands.push({
+    label: 'Logs',
+    does: 'What the log of the server says of it, its own output included, as it comes.',
+    command: `svc logs --follow --plugin ${id}`,
+  })
   return commands
 }
 

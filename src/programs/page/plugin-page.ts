@@ -124,7 +124,7 @@ function generation(
   const rows: [string, Child[]][] = [['state', [current.join(', '), ...(at === undefined ? [] : [h('small', {}, 'since ', since(at))])]]]
   if (limit !== undefined && actor?.since !== undefined) rows.push(['leaves', [h('span', {}, 'in at most ', since(actor.since + limit))]])
   else if (limit !== undefined) rows.push(['leaves', [`in at most ${duration(limit)}`]])
-  if (revision !== undefined) rows.push(['content', [hash(revision)]])
+  if (revision !== undefined && revision !== '') rows.push(['content', [hash(revision)]])
   if (leases !== undefined) rows.push(['calls inside', [String(leases)]])
   if (frames !== undefined) {
     rows.push(['streams', [String(frames.streams)]])

@@ -113,5 +113,5 @@ test('update, restore and logs are the exact commands, where there is something 
   const restore = "svc plugin restore dev.example.a --directory '/w s' --source user"
   expect(commands({ hasEarlier: true })).toEqual([update, restore, logs])
   expect(commands({ retainedRevision: 'sha256:0', source: 'workspace' })).toEqual([restore.replace('user', 'workspace'), logs])
-  expect([commands({ origin: 'process' }), commands({ origin: 'native' })]).toEqual([[logs], []])
+  expect([commands({ origin: 'process' }), commands({ origin: 'native' })]).toEqual([[logs], [logs]])
 })

@@ -100,8 +100,8 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
   const npm = createNpmCache({ effects, onInstalled: () => workspaces.refreshAll(), onFailed: (spec) => retry(records, supervisor, spec) })
   const switches = createSwitches(snapshots, effects.paths.config)
 
-  const { plan, grants, brokered } = createStartPlans({ ...deps, records, store, npm, offers, awaited: (key) => dependencies.awaited(key) })
-  const { supervisor, generations, dependencies } = createPackageActors({ ...deps, registry, records, store, plan })
+  const plans = createStartPlans({ ...deps, records, store, npm, offers, awaited: (key) => dependencies.awaited(key) })
+  const { supervisor, generations, dependencies } = createPackageActors({ ...deps, ...plans, registry, records, store })
   const hasCopy = async (content: PinnedContent) => (await store.path(content)) !== undefined
   const directories = createDirectoryPlugins({
     effects,
@@ -114,7 +114,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
       reader: createPackageReader(effects),
       isSession: deps.isSession,
       lastManifests: createLru(MANIFESTS),
-      assessing: { brokered, noticed: deps.brokers.ownConfigs.noticed, sha256: effects.sha256, hasCopy },
+      assessing: { ...plans, noticed: deps.brokers.ownConfigs.noticed, sha256: effects.sha256, hasCopy },
       pins: createTrustPins(store),
     },
   })
@@ -134,7 +134,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
   })
 
   return {
-    facade: createFacade(deps, { registry, supervisor, records, directories, workspaces, builtIns, switches, grants, dependencies }),
+    facade: createFacade(deps, { ...plans, registry, supervisor, records, directories, workspaces, builtIns, switches, dependencies }),
     async ready(directory, sessionId, isEnough) {
       await workspaces.use(directory, sessionId === undefined ? undefined : { sessionId, isVisit: isEnough !== undefined })
       for (const above of sessionId === undefined ? [] : line(sessionId).slice(1))
@@ -187,7 +187,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
       return registry.generation
     },
     counters: () => ({ plugins: supervisor.size }),
-    inspected: () => inspectPlugins({ records, supervisor, generations, brokered }),
+    inspected: () => inspectPlugins({ records, supervisor, generations, ...plans }),
     lines: (key) => ({ lines: [...(records.get(key)?.lines ?? [])] }),
   }
 }

@@ -8,13 +8,16 @@ import type { ActorRegistry } from '../../kernel/roots.js'
 import type { Broker } from './brokers/broker.js'
 import type { BrokerHost } from './brokers/brokers.js'
 import type { PublishEvent } from './brokers/events/event-commit.js'
-import { createLeases } from './brokers/leases.js'
+import { noteCall, type OnCall } from './calls/call-log.js'
+import { heardContributions } from './calls/heard-contributions.js'
+import { createLeases, type Leases } from './brokers/leases.js'
 import type { OwnConfigs } from './brokers/own-config.js'
 import { resolveDriven } from './entry/driven.js'
 import { startHookCommand } from './entry/hook-command.js'
 import type { NpmCache } from './entry/npm-cache.js'
 import { createSandbox } from './entry/sandbox.js'
 import type { StartPlan } from './generation/generation.actor.js'
+import type { StartInstance } from './generation/instance.js'
 import { planPackage } from './package/package-plan.js'
 import type { PackageStore } from './package/package-store.js'
 import { noteLine, noteStart, type PluginRecord, type PluginRecords } from './package/plugin-records.js'
@@ -64,6 +67,7 @@ export interface StartPlans {
   readonly grants: ReadonlySet<HostCapability>
   /** Kinds of calls that are brokered. */
   readonly brokered: ReadonlySet<HostCapability>
+  readonly quotas: Leases['quotas']
 }
 
 export function createStartPlans(deps: StartPlanDeps): StartPlans {
@@ -77,18 +81,29 @@ export function createStartPlans(deps: StartPlanDeps): StartPlans {
   const everything = { declared: HOST_CAPABILITIES, trusted: undefined, scope: 'workspace', runtime: 'process', brokered } as const
   const grants = new Set(intersectCapabilities(everything).granted)
 
+  const onCallOf =
+    (record: PluginRecord) =>
+    (generation: number): OnCall =>
+    (call) =>
+      noteCall(record.calls, () => effects.clock.now(), generation, call)
+
   function starter(record: PluginRecord) {
+    const onCall = onCallOf(record)
     const onLine = (generation: number, text: string) => noteLine(record, { at: effects.clock.now(), generation, text })
     return (spec: ProcessSpec) => {
       const publish: BrokerHost['publish'] = async (...event) => brokers.publish(spec.pluginId, ...event)
       const setConfig: BrokerHost['setConfig'] = (key, value, issueOf) => brokers.ownConfigs.set(spec.pluginId, { key, value }, issueOf)
-      return startProcess({ effects, host: { ...brokers, publish, setConfig }, leases, nextInstanceId, offers, wakers, onLine }, spec)
+      return startProcess(
+        { effects, host: { ...brokers, publish, setConfig }, leases, nextInstanceId, offers, wakers, onLine, onCall },
+        spec,
+      )
     }
   }
 
   return {
     grants,
     brokered,
+    quotas: leases.quotas,
     async plan(key, revision) {
       const record = records.get(key)
       if (record === undefined) throw new Error('the plugin is gone')
@@ -99,7 +114,14 @@ export function createStartPlans(deps: StartPlanDeps): StartPlans {
       switch (origin.kind) {
         case 'native': {
           const { plugin, start: begin } = origin
-          return { pluginId: plugin.id, name: plugin.name, version, internal: true, reach: { type: 'everywhere' }, start: begin }
+          return {
+            pluginId: plugin.id,
+            name: plugin.name,
+            version,
+            internal: true,
+            reach: { type: 'everywhere' },
+            start: heardStart(begin, onCallOf(record)),
+          }
         }
         case 'package': {
           await deps.awaited(key)
@@ -116,10 +138,25 @@ export function createStartPlans(deps: StartPlanDeps): StartPlans {
         case 'hook-command': {
           const { command, directory } = origin
           const { id } = command
-          const instance = startHookCommand({ effects, sandbox, grants, serverUrl }, command, directory)
+          const instance = heardStart(startHookCommand({ effects, sandbox, grants, serverUrl }, command, directory), onCallOf(record))
           return { ...common, pluginId: id, name: id, reach: { type: 'workspace', directory }, start: instance }
         }
       }
     },
+  }
+}
+
+/** Of instances without a link, which have neither frames nor leases; what they have dropped is asked when it is told. */
+function heardStart(start: StartInstance, onCall: (generation: number) => OnCall): StartInstance {
+  return async (generation, ...rest) => {
+    const instance = await start(generation, ...rest)
+    const contributions = heardContributions(instance.contributions, onCall(generation))
+    return {
+      ...instance,
+      contributions,
+      get droppedFrames() {
+        return instance.droppedFrames
+      },
+    }
   }
 }

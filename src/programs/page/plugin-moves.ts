@@ -33,13 +33,49 @@ export function movesOf(plugin: InspectedPlugin): Move[] {
     command: `svc plugin disable ${id}`,
   })
   if (plugin.origin === 'package' && (plugin.verdict === 'trusted' || plugin.retainedRevision !== undefined)) {
-    moves.push({ act: 'withdraw', label: 'Retire', does: 'Takes its approval back: what runs of it is retired at once.' })
+    moves.push({
+      act: 'withdraw',
+      label: 'Retire',
+      does: 'Takes its approval back: what runs of it is retired at once.',
+      command: `svc plugin untrust ${id}`,
+    })
   }
   return moves
 }
 
+/** What is done on the command line alone, because it changes files of the package or goes on as long as somebody looks. */
+export function commandsOf(plugin: InspectedPlugin): Required<Omit<Move, 'act'>>[] {
+  const { pluginId: id, origin, source, hasEarlier, retainedRevision } = plugin
+  const commands = []
+  if (origin === 'package' && source === 'user') {
+    commands.push({
+      label: 'Update',
+      does: 'Fetches it anew from where "svc plugin add" took it, with what differs line by line and what it asks for that it did not. What serves goes on until the new content is approved.',
+      command: `svc plugin update ${id} --diff`,
+    })
+  }
+  if (origin === 'package' && (retainedRevision !== undefined || hasEarlier === true)) {
+    commands.push({
+      label: 'Restore',
+      does: 'Puts back into its folder the content that serves, or was approved last.',
+      command: `svc plugin restore ${id}${placeOf(plugin)}`,
+    })
+  }
+  commands.push({
+    label: 'Logs',
+    does: 'What the log of the server says of it, its own output included, as it comes.',
+    command: `svc logs --follow --plugin ${id}`,
+  })
+  return commands
+}
+
+/** Options that say which package of this id is meant. */
+function placeOf({ workspace, source }: InspectedPlugin): string {
+  return `${workspace === undefined ? '' : ` --directory ${quoted(workspace)}`}${source === undefined ? '' : ` --source ${source}`}`
+}
+
 function approval(plugin: InspectedPlugin): Move[] {
-  const { pluginId: id, origin, verdict, workspace, source, scope, scopeId, native, unprovidedCapabilities = [] } = plugin
+  const { pluginId: id, origin, verdict, scope, scopeId, native, unprovidedCapabilities = [] } = plugin
   if (origin !== 'package' || verdict === 'trusted') return []
   if (verdict === 'invalid')
     return [{ label: 'Repair the package', does: 'What is wrong stands above; svc looks again when a file changes.' }]
@@ -47,7 +83,7 @@ function approval(plugin: InspectedPlugin): Move[] {
     const does = `Nothing here provides ${unprovidedCapabilities.join(', ')}: take it out of agent.capabilities, or use a server that has a broker for it.`
     return [{ label: 'Ask for less', does }]
   }
-  const place = `${workspace === undefined ? '' : ` --directory ${quoted(workspace)}`}${source === undefined ? '' : ` --source ${source}`}`
+  const place = placeOf(plugin)
   if (scope === 'session' && scopeId === undefined) {
     return [
       {

@@ -1,14 +1,13 @@
-/** One plugin in one view: its chart, its generations side by side, why it is where it is, what moves it on, and what it wrote to its log. */
+/** One plugin in one view: its chart, its generations side by side, why it is where it is, what moves it on, what it offers, holds, uses and was called for, and its log. */
 import type { InspectedLines, InspectedPlugin } from '../../protocol/system/inspector.js'
 import { chartView } from './chart/chart-view.js'
 import { byId, clock, h } from './elements.js'
-import { describe } from './views/log-view.js'
-import { isFailure } from './views/record-view.js'
 import { delayOf } from './chart/graph.js'
 import { duration, size } from './chart/measures.js'
 import type { Model } from './model.js'
-import { type Move, movesOf } from './plugin-moves.js'
+import { commandsOf, type Move, movesOf } from './plugin-moves.js'
 import { settle, since } from './settle.js'
+import { grants, isWithoutEffect, lastCalls, offers, quotas } from './views/plugin-facts.js'
 
 export interface PluginPage {
   update(model: Model, plugin: InspectedPlugin | undefined, now: number): void
@@ -40,7 +39,11 @@ export function pluginPage(commands: () => PluginCommands): PluginPage {
       settle(byId('plugin-why'), now, why(plugin))
       settle(byId('plugin-moves'), now, possible(plugin, commands().act))
       settle(byId('plugin-generations'), now, generations(plugin, model, commands().showActor))
-      settle(byId('plugin-calls'), now, lastCalls(plugin, model))
+      settle(byId('plugin-commands'), now, commandRows(plugin))
+      settle(byId('plugin-offers'), now, offers(plugin))
+      settle(byId('plugin-leases'), now, grants(plugin))
+      settle(byId('plugin-quotas'), now, quotas(plugin))
+      settle(byId('plugin-calls'), now, lastCalls(plugin, commands().showActor))
       settle(byId('plugin-log'), now, logLines(plugin, model.lines.get(plugin.key)))
     },
   }
@@ -58,19 +61,18 @@ function head(
   ]
 }
 
-/** Verdict, content, trust, grants and brokers. */
+/** Verdict, diagnostics, content and trust. */
 function why(plugin: InspectedPlugin): Child[] {
-  const { verdict, revision, retainedRevision, reason, diagnostics, strikes, origin, requestedCapabilities: requested } = plugin
+  const { verdict, revision, retainedRevision, reason, diagnostics, strikes, origin } = plugin
   const rows: [string, Child[]][] = []
   if (verdict !== undefined) rows.push(['verdict', [verdict]])
-  for (const { code, message, action } of diagnostics)
+  for (const { code, message, action } of diagnostics.filter((each) => !isWithoutEffect(each)))
     rows.push([code, [h('span', { title: message }, shortened(message)), ...(action === undefined ? [] : [h('small', {}, action)])]])
   if (diagnostics.length === 0 && reason !== undefined) rows.push(['reason', [reason]])
   if (strikes > 0) rows.push(['failures', [`${strikes} within a minute`]])
   if (revision !== undefined && revision !== '')
     rows.push(['content', [hash(revision), ...(retainedRevision === undefined ? [] : [' found, ', hash(retainedRevision), ' serves'])]])
   if (origin === 'package') rows.push(['trust', [trustOf(plugin)]])
-  rows.push(['grants', requested.length === 0 ? ['it asks for nothing'] : requested.map((name) => grant(plugin, name))])
   return rows.flatMap(([name, content]) => [h('dt', {}, name), h('dd', {}, ...content)])
 }
 
@@ -81,11 +83,6 @@ function trustOf({ verdict, retainedRevision, runtime, native }: InspectedPlugin
   return retainedRevision === undefined
     ? `this content is not approved; it would run as ${kind}`
     : 'only the content that serves is approved'
-}
-
-function grant({ grantedCapabilities: granted, unprovidedCapabilities = [] }: InspectedPlugin, name: string): HTMLElement {
-  if (unprovidedCapabilities.includes(name)) return h('span', { class: 'grant bad' }, `${name}: no broker`)
-  return granted.includes(name) ? h('span', { class: 'grant good' }, `${name} ✓`) : h('span', { class: 'grant' }, `${name}: not granted`)
 }
 
 /** Without what only a server could do, where there is none. */
@@ -99,6 +96,10 @@ function moveRow(plugin: InspectedPlugin, { act, label, does, command }: Move, r
   if (act !== undefined) button?.addEventListener('click', () => run?.(plugin, act))
   const note = button === undefined ? h('b', {}, label) : undefined
   return h('li', {}, button ?? note, h('span', {}, does, command !== undefined && h('code', {}, command)))
+}
+
+function commandRows(plugin: InspectedPlugin): HTMLElement[] {
+  return commandsOf(plugin).map(({ label, does, command }) => h('li', {}, h('b', {}, label), h('span', {}, does, h('code', {}, command))))
 }
 
 function generations(plugin: InspectedPlugin, model: Model, showActor: (id: string) => void): Child[] {
@@ -123,8 +124,8 @@ function generation(
   const rows: [string, Child[]][] = [['state', [current.join(', '), ...(at === undefined ? [] : [h('small', {}, 'since ', since(at))])]]]
   if (limit !== undefined && actor?.since !== undefined) rows.push(['leaves', [h('span', {}, 'in at most ', since(actor.since + limit))]])
   else if (limit !== undefined) rows.push(['leaves', [`in at most ${duration(limit)}`]])
-  if (revision !== undefined) rows.push(['content', [hash(revision)]])
-  if (leases !== undefined) rows.push(['leases', [String(leases)]])
+  if (revision !== undefined && revision !== '') rows.push(['content', [hash(revision)]])
+  if (leases !== undefined) rows.push(['calls inside', [String(leases)]])
   if (frames !== undefined) {
     rows.push(['streams', [String(frames.streams)]])
     rows.push(['in', [`${frames.framesIn} (${size(frames.bytesIn)})`]])
@@ -137,28 +138,6 @@ function generation(
     h('h3', {}, link(`#${number}`, actorId, showActor), ` ${role}`),
     h('dl', {}, ...rows.flatMap(([name, content]) => [h('dt', {}, name), h('dd', {}, ...content)])),
   )
-}
-
-const CALLS = 8
-
-/** Calls of its tools that have ended, the latest first, as far as they were told while somebody looked. */
-function lastCalls({ pluginId }: InspectedPlugin, { records, position }: Model): Child[] {
-  const lines: Child[] = []
-  for (let index = position - 1; index >= 0 && lines.length < CALLS; index--) {
-    const record = records[index]
-    if (record?.type !== 'stop' || record.actor?.pluginId !== pluginId) continue
-    const { title = '' } = record.actor
-    lines.push(
-      h(
-        'p',
-        { class: isFailure(record) ? 'bad' : undefined, title: record.payload },
-        h('span', { class: 'time' }, clock(record.at)),
-        h('span', {}, title),
-        h('span', {}, describe(record)),
-      ),
-    )
-  }
-  return lines.length === 0 ? [h('p', { class: 'soft' }, 'None since this page was opened.')] : lines
 }
 
 function logLines({ origin }: InspectedPlugin, known: InspectedLines | undefined): Child[] {

@@ -108,6 +108,10 @@ export const serverLimits = {
     /** Lines of the log of a plugin that are kept, and characters of one. */
     pluginLines: 100,
     pluginLine: 500,
+    /** Calls of a plugin that are remembered, characters of a name in one, and contributions that are listed. */
+    pluginCalls: 32,
+    pluginName: 128,
+    pluginOffers: 200,
     /** Ids whose crashes are remembered. */
     crashes: 1024,
   },

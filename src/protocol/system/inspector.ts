@@ -155,6 +155,55 @@ const InspectedFrames = z.looseObject({
 })
 type InspectedFrames = z.infer<typeof InspectedFrames>
 
+/** What one incarnation of a plugin holds of one capability. */
+const InspectedLease = z.looseObject({
+  capability: z.string(),
+  /** `granted` until it is used; `freeing` while what it has opened is being ended; `revoked`: nothing is answered any more. */
+  state: z.enum(['granted', 'used', 'freeing', 'revoked']).optional(),
+  calls: uint,
+  /** Calls that were refused or failed. */
+  denied: uint,
+  /** Calls under way, and what they have left open; `most` of each where there is a limit. */
+  running: uint,
+  open: uint,
+  runningMost: uint.optional(),
+  openMost: uint.optional(),
+  bytes: uint,
+  lastUsedAt: ms.optional(),
+})
+
+/** What a package may use in a window of time, whatever generations and places it runs in, and what it has used. */
+const InspectedQuota = z.looseObject({
+  capability: z.string(),
+  unit: z.enum(['calls', 'bytes', 'tokens', 'cost']),
+  used: z.number().nonnegative(),
+  /** Absent while it is not known yet. */
+  limit: z.number().nonnegative().optional(),
+  per: z.enum(['minute', 'day']),
+})
+export type InspectedQuota = z.infer<typeof InspectedQuota>
+
+/** One call, without what was asked and answered. */
+const InspectedCall = z.looseObject({
+  at: ms,
+  /** Who calls: the host the plugin, or the plugin the host. */
+  from: z.enum(['host', 'plugin']),
+  generation: uint,
+  method: z.string(),
+  /** What of it is called: a tool, a hook, a service, a route, or an operation of the host. */
+  name: z.string().optional(),
+  sessionId: z.string().optional(),
+  /** Absent while it runs. */
+  ms: uint.optional(),
+  /** `running`, `ok`, `aborted`, or the name of the error. */
+  outcome: z.string(),
+})
+export type InspectedCall = z.infer<typeof InspectedCall>
+
+/** One thing a plugin contributes, by its id. */
+const InspectedOffer = z.looseObject({ kind: z.string(), id: z.string(), detail: z.string().optional() })
+export type InspectedOffer = z.infer<typeof InspectedOffer>
+
 export const InspectedPlugin = z
   .looseObject({
     key: z.string(),
@@ -180,6 +229,18 @@ export const InspectedPlugin = z
     unprovidedCapabilities: z.array(z.string()).optional(),
     requestedCapabilities: z.array(z.string()),
     grantedCapabilities: z.array(z.string()),
+    /** What is asked for in words, with the hosts and secrets that the manifest names: what an approval approves. */
+    requests: z.array(z.looseObject({ capability: z.string(), words: z.string() })).optional(),
+    /** What the content that serves was approved for, where other content was found. */
+    retainedCapabilities: z.array(z.string()).optional(),
+    /** Other content than what was found was approved before. */
+    hasEarlier: z.boolean().optional(),
+    /** What serves, by kind; absent where nothing does. At most so many as `LIMITS.inspector.pluginOffers`; `moreOffers` counts the others. */
+    offers: z.array(InspectedOffer).optional(),
+    moreOffers: uint.optional(),
+    quotas: z.array(InspectedQuota).optional(),
+    /** The latest calls, oldest first. */
+    calls: z.array(InspectedCall).optional(),
     serving: uint.optional(),
     candidate: uint.optional(),
     /** Generations that still run something; `actorId` leads to their actor. Only processes have frames. */
@@ -196,9 +257,7 @@ export const InspectedPlugin = z
         leases: uint.optional(),
         frames: InspectedFrames.optional(),
         /** What it asked of brokers so far. */
-        brokers: z
-          .array(z.looseObject({ capability: z.string(), calls: uint, denied: uint, running: uint, open: uint, bytes: uint }))
-          .optional(),
+        brokers: z.array(InspectedLease).optional(),
       }),
     ),
     strikes: uint,

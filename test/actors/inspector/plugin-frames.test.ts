@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { InspectedLines, InspectedPlugin } from '../../../src/protocol/system/inspector.js'
 import { createFakeEffects } from '../../fakes/effects.js'
-import { startTestService } from '../../fakes/service.js'
+import { calls, says, startTestService } from '../../fakes/service.js'
 import { playLink } from '../plugin/played-link.js'
 
 test('a link counts frames and bytes both ways, and what it drops', () => {
@@ -41,6 +41,16 @@ test('the plugins of the inspector tell the frames of each process, whose actor 
       frames: { framesIn: 1, framesOut: 1, bytesIn: 52, bytesOut: expect.any(Number), dropped: 1, streams: 0 },
     }),
   ])
+  expect(played()).toMatchObject({
+    requestedCapabilities: ['network'],
+    offers: [],
+    calls: [{ from: 'host', generation: 1, method: 'initialize', outcome: 'ok' }],
+    quotas: [
+      { capability: 'network', unit: 'calls', used: 0, per: 'minute' },
+      { capability: 'network', unit: 'bytes', used: 0, per: 'minute' },
+    ],
+  })
+  expect(played()?.generations[0]?.brokers).toMatchObject([{ capability: 'network', state: 'granted', calls: 0 }])
   expect(played()?.generations[0]).toMatchObject({ readyAt: effects.clock.now(), leases: 0 })
   const lines = (key = '') => InspectedLines.parse(service.runtime.inspector.lines(key)).lines
   await expect.poll(() => lines(played()?.key)).toEqual([{ at: effects.clock.now(), generation: 1, text: 'it works' }])
@@ -53,5 +63,24 @@ test('the plugins of the inspector tell the frames of each process, whose actor 
   expect(actors().filter(({ kind }) => kind === 'instance')).toMatchObject([
     { parentId: generation, name: 'instance', machine: 'instance', state: ['running.serving'] },
   ])
+  await service.stop()
+})
+
+test('what runs inside of the server tells of what it offers and of its last calls, with the session and without what was asked', async () => {
+  const secret = 'the-quick-brown-secret'
+  const service = await startTestService({
+    tools: [{ id: 'note', permission: 'read', invoke: async () => ({ title: secret, output: secret }) }],
+    steps: [calls({ callId: 'c1', tool: 'note', input: { value: secret } }), says('Done.')],
+  })
+  const sessionId = await service.session()
+  await service.prompt(sessionId, 'go')
+  await service.idle(sessionId)
+  const plugins = service.runtime.inspector.tree().plugins.map((plugin) => InspectedPlugin.parse(plugin))
+  const native = plugins.find(({ offers }) => offers?.some(({ id }) => id === 'note'))
+  expect(native?.offers).toContainEqual({ kind: 'tool', id: 'note' })
+  expect(native?.calls?.filter(({ name }) => name === 'note')).toEqual([
+    expect.objectContaining({ from: 'host', method: 'tool.invoke', sessionId, outcome: 'ok', ms: expect.any(Number) }),
+  ])
+  expect(JSON.stringify(plugins)).not.toContain(secret)
   await service.stop()
 })

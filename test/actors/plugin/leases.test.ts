@@ -17,7 +17,7 @@ function setUp(granted: (lease: BrokerLease) => GrantedBroker) {
       'network',
       'config-read',
     ])
-  return { effects, grant }
+  return { effects, grant, leases }
 }
 
 /** A broker that opens a thing with each call, and tells what became of them. */
@@ -52,6 +52,38 @@ describe('a lease', () => {
     await network?.cancel(String(id), { waits })
     expect(lease.counters).toEqual([{ capability: 'network', calls: 4, denied: 1, running: 0, open: 1, bytes: 30 }])
     expect(lease.brokered('config-read')).toBeUndefined()
+  })
+
+  test('stands as granted, used or revoked, with when it was used last and what limits it, also where no broker serves it', async () => {
+    const { broker } = opening()
+    const { effects, grant, leases } = setUp(broker)
+    const lease = grant()
+    const states = () => lease.standing.map(({ capability, state, calls, denied }) => [capability, state, calls, denied])
+    expect(states()).toEqual([
+      ['network', 'granted', 0, 0],
+      ['config-read', 'granted', 0, 0],
+    ])
+    await lease.brokered('network')?.call('a', null, { waits })
+    lease.note('host.network.request', 'allowed')
+    lease.note('host.config.get', 'denied')
+    lease.note('host.nonsense', 'denied')
+    expect(states()).toEqual([
+      ['network', 'used', 1, 0],
+      ['config-read', 'used', 1, 1],
+    ])
+    const { running, open } = LIMITS.brokers
+    expect(lease.standing[0]).toMatchObject({ lastUsedAt: effects.clock.now(), runningMost: running, openMost: open, open: 1 })
+    expect(leases.quotas(OWNER.pluginId, ['network', 'config-read'])).toEqual([
+      { capability: 'network', unit: 'calls', used: 1, limit: LIMITS.brokers.callsPerMinute, per: 'minute' },
+    ])
+    effects.clock.advance(LIMITS.brokers.minute + 1)
+    expect(leases.quotas(OWNER.pluginId, ['network'])).toMatchObject([{ used: 0 }])
+    lease.revoke()
+    await lease.freed()
+    expect(states()).toEqual([
+      ['network', 'revoked', 1, 0],
+      ['config-read', 'revoked', 1, 1],
+    ])
   })
 
   test('that is revoked ends what is open and what is under way, answers nothing, and is then gone', async () => {

@@ -1,3 +1,4 @@
+import type { OnCall } from '../../../src/actors/plugin/calls/call-log.js'
 import type { InstanceProblem, ReverseRequest } from '../../../src/actors/plugin/generation/instance.js'
 import { createLink, type Link } from '../../../src/actors/plugin/link/link.js'
 import type { PluginOwner } from '../../../src/protocol/plugin/plugin-frame.js'
@@ -30,7 +31,7 @@ export interface PlayedLink {
 }
 
 /** A link over a pipe in memory; `serve` answers the requests of the plugin. */
-export function playLink(serve: (request: ReverseRequest) => Promise<unknown> = async () => null): PlayedLink {
+export function playLink(serve: (request: ReverseRequest) => Promise<unknown> = async () => null, onCall?: OnCall): PlayedLink {
   const clock = createFakeClock()
   const sent: Record<string, unknown>[] = []
   const problems: InstanceProblem[] = []
@@ -59,6 +60,7 @@ export function playLink(serve: (request: ReverseRequest) => Promise<unknown> = 
     audit: (method, outcome) => audits.push(`${method} ${outcome}`),
     onFailure: (reason) => failures.push(reason),
     onProblem: (problem) => problems.push(problem),
+    onCall,
   })
   return {
     link,

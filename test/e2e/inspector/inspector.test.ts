@@ -203,7 +203,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
         capabilities: ['config-read'],
       }),
     ])
-    await expect.poll(() => generation(1).innerText()).toMatch(/#1 serves[\s\S]*leases\s*0[\s\S]*streams\s*0[\s\S]*dropped\s*0/)
+    await expect.poll(() => generation(1).innerText()).toMatch(/#1 serves[\s\S]*calls inside\s*0[\s\S]*streams\s*0[\s\S]*dropped\s*0/)
     await page.locator('#plugin-log', { hasText: 'it begins: one' }).waitFor()
 
     await button('reload').click()
@@ -219,13 +219,13 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
     await expect.poll(() => generation(3).innerText()).toContain('#3 serves')
     const session = await server.createSession()
     await server.prompt(session.id, { prompt: SECRET })
-    await expect.poll(() => generation(3).innerText()).toMatch(/leases\s*1/)
+    await expect.poll(() => generation(3).innerText()).toMatch(/calls inside\s*1/)
     writePackage(place, ID, { agent: { capabilities: ['config-read'] }, files: { 'plugin.mjs': program('four') } })
     await state('update-available')
     await button('approve').click()
     await dialog.locator('.yes').click()
     await expect.poll(() => generation(4).innerText()).toContain('#4 serves')
-    expect(await generation(3).innerText()).toMatch(/#3 draining[\s\S]*leaves\s*in at most[\s\S]*leases\s*1/)
+    expect(await generation(3).innerText()).toMatch(/#3 draining[\s\S]*leaves\s*in at most[\s\S]*calls inside\s*1/)
     await shot(page, 'package-draining', ['#3', '#4', 'draining'])
 
     const from = stream.events.length

@@ -14,12 +14,15 @@ import type { PluginOwner } from '../../../protocol/plugin/plugin-frame.js'
 import { asDeclared } from '../../../protocol/text/leniency.js'
 import type { InstancePlace } from '../generation/instance.js'
 import type { HandleKind } from './handles.js'
+import type { QuotaUse } from './quotas.js'
 import type { ServedSessions } from './served-sessions.js'
 
 /** Serves one capability of every plugin; installing it grants the capability. */
 export interface Broker {
   /** Called once for each incarnation of a plugin, when it first asks. */
   grant(lease: BrokerLease): GrantedBroker
+  /** What of its own quotas a package has used; for the inspector: cheap, asks nobody. */
+  used?(pluginId: string): readonly QuotaUse[]
 }
 
 export interface GrantedBroker {

@@ -7,20 +7,21 @@
  * I1 From the moment of `revoke` no call is begun or answered, and what is open is being ended.
  * I2 Quotas are of the package: a new generation has what is left of them.
  */
-import { createActor, fromPromise, type InspectionEvent } from 'xstate'
+import { type ActorRefFrom, createActor, fromPromise, type InspectionEvent } from 'xstate'
 import type { ActorRegistry } from '../../../kernel/roots.js'
 import { type Supervised, supervise } from '../../../kernel/supervise.js'
 import { type LeaseCounts, leaseMachine } from '../../../machines/plugin/lease.machine.js'
 import type { HostCapability } from '../../../protocol/plugin/plugin.js'
 import type { Effects } from '../../../ports/effects.js'
-import type { Lease } from '../generation/instance.js'
+import type { Lease, LeaseStanding } from '../generation/instance.js'
 import type { Broker, LeaseSubject } from './broker.js'
 import { type CapabilityLease, createCapabilityLease } from './capability-lease.js'
 import { createHandleTables, type Handles } from './handles.js'
-import { createQuotas } from './quotas.js'
+import { createLeaseUses, standingOf } from './lease-standing.js'
+import { createQuotas, type QuotaUse } from './quotas.js'
 import { createServedSessions } from './served-sessions.js'
 
-export interface CountedLease extends LeaseCounts {
+interface CountedLease extends LeaseCounts {
   readonly capability: HostCapability
 }
 
@@ -35,10 +36,16 @@ export interface InstanceLease extends Lease {
   /** Resolves when nothing of it is open; not before it is revoked. */
   freed(): Promise<void>
   readonly counters: readonly CountedLease[]
+  /** How each of them stands, those revoked and those without a broker included. */
+  readonly standing: readonly LeaseStanding[]
+  /** A request of the plugin was answered so. */
+  note(method: string, outcome: 'allowed' | 'denied'): void
 }
 
 export interface Leases {
   grant(subject: Omit<LeaseSubject, 'capabilities'>, capabilities: Iterable<HostCapability>): InstanceLease
+  /** What a package with these capabilities may use in a window of time, and has used. */
+  quotas(pluginId: string, capabilities: readonly HostCapability[]): QuotaUse[]
 }
 
 interface LeasesDeps {
@@ -74,12 +81,13 @@ export function createLeases({ effects, brokers, inspect, actors }: LeasesDeps):
     capability: HostCapability,
     broker: Broker,
     handles: Handles,
-  ): void {
+  ): ActorRefFrom<typeof leaseMachine> | undefined {
     const { pluginId, registryGeneration: generation = 0 } = subject.owner
     const input = { key, pluginId, generation, capability }
     const ref = supervised.start(key, (options) => createActor(logic, { id: `lease:${key}`, input, ...options }))
-    if (ref === undefined) return
+    if (ref === undefined) return undefined
     held.set(key, createCapabilityLease({ subject, broker, handles, ref, spend: () => quotas.spend(pluginId, capability) }))
+    return ref
   }
 
   return {
@@ -87,13 +95,16 @@ export function createLeases({ effects, brokers, inspect, actors }: LeasesDeps):
       const granted = new Set(capabilities)
       const whole = { ...subject, capabilities: granted, served: subject.served ?? createServedSessions(effects.clock) }
       const keys = new Map<HostCapability, string>()
+      const refs = new Map<HostCapability, ActorRefFrom<typeof leaseMachine>>()
+      const uses = createLeaseUses(() => effects.clock.now())
       const handles = [...granted].some((capability) => brokers.has(capability)) ? tables.open(subject.owner) : undefined
       for (const capability of granted) {
         const broker = brokers.get(capability)
         if (broker === undefined || handles === undefined) continue
         const key = `${subject.owner.instanceId}/${capability}`
         keys.set(capability, key)
-        begin(key, whole, capability, broker, handles)
+        const ref = begin(key, whole, capability, broker, handles)
+        if (ref !== undefined) refs.set(capability, ref)
       }
       let revoked = false
       return {
@@ -117,7 +128,16 @@ export function createLeases({ effects, brokers, inspect, actors }: LeasesDeps):
             return [{ capability, calls, denied, running, open, bytes }]
           })
         },
+        get standing() {
+          return [...granted].map((capability) => standingOf(capability, { ref: refs.get(capability), use: uses.of(capability), revoked }))
+        },
+        note: uses.note,
       }
     },
+    quotas: (pluginId, capabilities) =>
+      capabilities.flatMap((capability) => {
+        const broker = brokers.get(capability)
+        return broker === undefined ? [] : [quotas.of(pluginId, capability), ...(broker.used?.(pluginId) ?? [])]
+      }),
   }
 }

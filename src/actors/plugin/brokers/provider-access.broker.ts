@@ -18,6 +18,7 @@ import type { Store } from '../../../store/store.js'
 import { type Broker, type BrokerLease, defineBroker } from './broker.js'
 import { type BudgetHolds, createBudgetHolds } from './models/budget-holds.js'
 import { dayOf, estimatedUsage, spentReason, tokensOf } from './models/model-budget.js'
+import { modelUse } from './models/model-use.js'
 import { createOpenings, type Opening, type Openings } from './openings.js'
 import { meantSession } from './own-sessions.js'
 
@@ -42,7 +43,7 @@ const limits = LIMITS.pluginModels
 
 export function providerBroker(deps: ProviderBrokerDeps): Broker {
   const holds = createBudgetHolds()
-  return defineBroker('provider-access', (lease) => {
+  const broker = defineBroker('provider-access', (lease) => {
     const openings = createOpenings<Answer>(lease, {
       clock: deps.effects.clock,
       what: ['question to a model', 'questions to models'],
@@ -108,6 +109,7 @@ export function providerBroker(deps: ProviderBrokerDeps): Broker {
       },
     }
   })
+  return { ...broker, used: modelUse(deps) }
 }
 
 const HELD = 'what is left of the budget of the package for this day is held by its questions that run: wait for one of them'

@@ -5,10 +5,14 @@ import { packageStateOf } from '../../../machines/plugin/package-state.js'
 import type { HostCapability } from '../../../protocol/plugin/plugin.js'
 import { statesOf } from '../../inspector/actors.js'
 import type { Generations, RunningGeneration } from '../generation/generation.actor.js'
+import type { Contributions } from '../../../ports/plugin.js'
+import type { Leases } from '../brokers/leases.js'
 import { lifecycleInfo } from '../package/lifecycle.js'
 import type { PackageSnapshot, PackageSupervisor } from '../package/package-supervisor.js'
 import { plainSentence } from '../../../protocol/text/plain-sentence.js'
 import { type PluginRecord, type PluginRecords, problemsOf } from '../package/plugin-records.js'
+import { offersOf } from './plugin-offers.js'
+import { withoutEffect } from './without-effect.js'
 
 export interface InspectionDeps {
   readonly records: PluginRecords
@@ -16,12 +20,15 @@ export interface InspectionDeps {
   readonly generations: Pick<Generations, 'running'>
   /** Capabilities for which a broker is installed. */
   readonly brokered: ReadonlySet<HostCapability>
+  /** What a program of the configuration may ask for. */
+  readonly grants: ReadonlySet<HostCapability>
+  readonly quotas: Leases['quotas']
 }
 
-export function inspectPlugins({ records, supervisor, generations, brokered }: InspectionDeps): InspectedPlugin[] {
+export function inspectPlugins({ records, supervisor, generations, ...known }: InspectionDeps): InspectedPlugin[] {
   return [...records.entries()].flatMap(([key, record]) => {
     const snapshot = supervisor.snapshot(key)
-    return snapshot === undefined ? [] : [describe(key, { record, snapshot, brokered }, (number) => generations.running(key, number))]
+    return snapshot === undefined ? [] : [describe(key, { record, snapshot, ...known }, (number) => generations.running(key, number))]
   })
 }
 
@@ -29,9 +36,15 @@ function describe(key: string, subject: Subject, runningOf: (number: number) => 
   const { record, snapshot } = subject
   const { context, children } = snapshot
   const { serving, candidate, reason, strikes, assessment, alive } = context
+  const contributions = serving === undefined ? undefined : runningOf(serving.number)?.instance.contributions
+  const identity = identityOf(subject, contributions)
+  const quotas = subject.quotas(identity.pluginId, identity.grantedCapabilities)
   return {
     key,
-    ...identityOf(subject),
+    ...identity,
+    ...(contributions !== undefined && offersOf(contributions)),
+    ...(quotas.length > 0 && { quotas: quotas.map((quota) => ({ ...quota })) }),
+    calls: record.calls.map((call) => ({ ...call })),
     state: packageStateOf(snapshot) ?? statesOf(snapshot).join(', '),
     ...(assessment !== undefined && { verdict: assessment.verdict }),
     ...(serving !== undefined && { serving: serving.number }),
@@ -58,29 +71,38 @@ function describe(key: string, subject: Subject, runningOf: (number: number) => 
   }
 }
 
-interface Subject extends Pick<InspectionDeps, 'brokered'> {
+interface Subject extends Pick<InspectionDeps, 'brokered' | 'grants' | 'quotas'> {
   readonly record: PluginRecord
   readonly snapshot: PackageSnapshot
 }
 
 type Identity = Pick<InspectedPlugin, 'pluginId' | 'origin' | 'requestedCapabilities' | 'grantedCapabilities' | 'diagnostics'> &
-  Partial<InspectedPlugin>
+  Partial<InspectedPlugin> & { readonly grantedCapabilities: readonly HostCapability[] }
 
-function identityOf({ record, snapshot, brokered }: Subject): Identity {
+function identityOf({ record, snapshot, brokered, grants }: Subject, contributions: Contributions | undefined): Identity {
   const { origin, droppedFrames } = record
   const none = { requestedCapabilities: [], grantedCapabilities: [] }
-  const problems = problemsOf(record)
+  const idle = origin.kind === 'package' ? [] : withoutEffect(undefined, 'workspace', contributions)
+  const problems = [...idle, ...problemsOf(record)]
   switch (origin.kind) {
     case 'native':
       return { ...none, pluginId: origin.plugin.id, origin: 'native', diagnostics: problems }
     case 'process':
-      return { ...none, pluginId: origin.entry.id, origin: 'process', workspace: origin.directory, diagnostics: problems }
+      return {
+        pluginId: origin.entry.id,
+        origin: 'process',
+        workspace: origin.directory,
+        requestedCapabilities: [...origin.entry.capabilities],
+        grantedCapabilities: origin.entry.capabilities.filter((name) => grants.has(name)),
+        diagnostics: problems,
+      }
     case 'hook-command':
       return { ...none, pluginId: origin.command.id, origin: 'hook-command', workspace: origin.directory, diagnostics: problems }
     case 'package': {
-      const { found, place, granted, isNative } = origin.sighting
+      const { found, place, granted, isNative, entry, assessment } = origin.sighting
       const target = found.manifest?.agent ?? undefined
       const info = lifecycleInfo({ found, place, granted, isNative, droppedFrames }, snapshot)
+      const retained = entry.trust.find(({ revision }) => revision === info.retainedRevision)
       return {
         pluginId: found.id,
         origin: 'package',
@@ -106,7 +128,10 @@ function identityOf({ record, snapshot, brokered }: Subject): Identity {
         }),
         requestedCapabilities: info.requestedCapabilities,
         grantedCapabilities: info.grantedCapabilities,
-        diagnostics: [...info.diagnostics, ...problems],
+        ...(info.requests !== undefined && { requests: info.requests }),
+        ...(retained !== undefined && info.retainedRevision !== undefined && { retainedCapabilities: retained.capabilities }),
+        hasEarlier: assessment.approved.some((revision) => revision !== found.revision),
+        diagnostics: [...info.diagnostics, ...withoutEffect(found.manifest, place.scope, contributions), ...problems],
       }
     }
   }

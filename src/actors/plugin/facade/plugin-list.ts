@@ -90,7 +90,7 @@ function describe(origin: PluginRecord['origin'], grants: ReadonlySet<HostCapabi
 }
 
 /** One entry per declared contribution, by the kinds of plugin-protocol §3.4. */
-function contributionList(contributions: Contributions): PluginContribution[] {
+export function contributionList(contributions: Contributions): PluginContribution[] {
   const { tools = [], providers = [], hooks = {}, events, routes = [], websocketRoutes = [], messageParts = [], mcp = [] } = contributions
   const services = (kind: PluginContribution['kind'], list: readonly { readonly id: string }[] = []) => list.map(({ id }) => ({ kind, id }))
   return [

@@ -30,8 +30,18 @@ export interface PluginInstance {
   readonly droppedFrames: number
   /** What went over its link so far; absent where there is no link. */
   readonly traffic?: FrameTraffic
-  /** What it asked of brokers so far, by capability; absent where it cannot. */
-  readonly leases?: readonly (LeaseCounts & { readonly capability: HostCapability })[]
+  /** What it holds of each capability, and what it asked by it so far; absent where it cannot. */
+  readonly leases?: readonly LeaseStanding[]
+}
+
+/** How one lease stands. */
+export interface LeaseStanding extends LeaseCounts {
+  readonly capability: HostCapability
+  readonly state: 'granted' | 'used' | 'freeing' | 'revoked'
+  readonly runningMost?: number
+  readonly openMost?: number
+  /** Unix ms. */
+  readonly lastUsedAt?: number
 }
 
 /** Frames and bytes between the host and one plugin process; in is what the plugin sent. */

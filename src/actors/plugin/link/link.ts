@@ -14,6 +14,7 @@ import { LIMITS } from '../../../protocol/limits.js'
 import type { PluginOwner } from '../../../protocol/plugin/plugin-frame.js'
 import type { ChildPipe, Clock, Log } from '../../../ports/effects.js'
 import { createDroppedFrames, type DroppedFrames } from './dropped-frames.js'
+import type { OnCall } from '../calls/call-log.js'
 import { createFrameReader } from './frame-reader.js'
 import { writeFrame } from './frame-text.js'
 import type { FrameTraffic, InstanceProblem, ReverseRequest } from '../generation/instance.js'
@@ -69,6 +70,8 @@ export interface LinkOptions {
   audit(method: string, outcome: 'allowed' | 'denied'): void
   onFailure(reason: string): void
   onProblem(problem: InstanceProblem): void
+  /** Hears of every call of the host. */
+  onCall?: OnCall | undefined
   /** A request was sent, a reply of any kind has come: for watching from outside. */
   onSent?(id: number): void
   onReply?(id: number): void
@@ -186,6 +189,7 @@ function receiversOf(options: LinkOptions, dropped: DroppedFrames, { send, reque
     send: request,
     tell: send,
     ...(options.onSent === undefined ? {} : { onSent: options.onSent }),
+    onCall: options.onCall,
     onTimeout: (message) => options.onProblem({ code: 'timeout', message }),
   })
   const streams = createStreams({

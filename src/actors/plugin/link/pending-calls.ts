@@ -10,6 +10,8 @@ import { createAlarm } from '../../../kernel/alarm.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Clock } from '../../../ports/effects.js'
+import type { OnCall } from '../calls/call-log.js'
+import { calledBy } from './call-names.js'
 
 const REMEMBERED = 1024
 
@@ -46,6 +48,8 @@ export interface PendingCallsOptions {
   /** Sends a frame if it can be sent. */
   tell(frame: object): void
   onSent?(id: number): void
+  /** Hears of every call, and how it ends. */
+  onCall?: OnCall | undefined
   /** A call that nobody gave a time of its own was not answered. */
   onTimeout?(message: string): void
 }
@@ -57,7 +61,16 @@ interface Waiting {
   readonly onProgress: CallOptions['onProgress']
 }
 
-export function createPendingCalls({ clock, pluginId, timeoutMs, send, tell, onSent, onTimeout }: PendingCallsOptions): PendingCalls {
+export function createPendingCalls({
+  clock,
+  pluginId,
+  timeoutMs,
+  send,
+  tell,
+  onSent,
+  onCall,
+  onTimeout,
+}: PendingCallsOptions): PendingCalls {
   const waiting = new Map<number, Waiting>()
   const abandoned = new Set<number>()
   let last = 0
@@ -81,33 +94,44 @@ export function createPendingCalls({ clock, pluginId, timeoutMs, send, tell, onS
     found.reject(error)
   }
 
+  const make: PendingCalls['call'] = async (method, params, options = {}) => {
+    const { signal, timeoutMs: budget = timeoutMs } = options
+    if (signal?.aborted === true) throw reasonOf(signal)
+    if (waiting.size >= LIMITS.plugins.pendingCalls)
+      throw failed(`Plugin "${pluginId}" has ${waiting.size} calls waiting, which is as many as it may have.`)
+    const id = last + 1
+    send({ id, method, params })
+    last = id
+    onSent?.(id)
+    options.onSent?.()
+    return new Promise<unknown>((resolve, reject) => {
+      const expire = () => {
+        const message = `Plugin "${pluginId}" did not answer ${method}: it timed out after ${budget} ms.`
+        if (options.timeoutMs === undefined) onTimeout?.(message)
+        abandon(id, failed(message))
+      }
+      const deadline = createAlarm(clock, expire)
+      deadline.set(budget)
+      const abort = () => abandon(id, reasonOf(signal))
+      signal?.addEventListener('abort', abort, { once: true })
+      const release = () => {
+        deadline.end()
+        signal?.removeEventListener('abort', abort)
+      }
+      waiting.set(id, { resolve, reject, release, onProgress: options.onProgress })
+    })
+  }
+
   return {
-    async call(method, params, options = {}) {
-      const { signal, timeoutMs: budget = timeoutMs } = options
-      if (signal?.aborted === true) throw reasonOf(signal)
-      if (waiting.size >= LIMITS.plugins.pendingCalls)
-        throw failed(`Plugin "${pluginId}" has ${waiting.size} calls waiting, which is as many as it may have.`)
-      const id = last + 1
-      send({ id, method, params })
-      last = id
-      onSent?.(id)
-      options.onSent?.()
-      return new Promise<unknown>((resolve, reject) => {
-        const expire = () => {
-          const message = `Plugin "${pluginId}" did not answer ${method}: it timed out after ${budget} ms.`
-          if (options.timeoutMs === undefined) onTimeout?.(message)
-          abandon(id, failed(message))
-        }
-        const deadline = createAlarm(clock, expire)
-        deadline.set(budget)
-        const abort = () => abandon(id, reasonOf(signal))
-        signal?.addEventListener('abort', abort, { once: true })
-        const release = () => {
-          deadline.end()
-          signal?.removeEventListener('abort', abort)
-        }
-        waiting.set(id, { resolve, reject, release, onProgress: options.onProgress })
-      })
+    call(method, params, options) {
+      const ended = onCall?.(calledBy(method, params))
+      const answer = make(method, params, options)
+      if (ended !== undefined)
+        answer.then(
+          () => ended(),
+          (error: unknown) => ended({ error, isAborted: options?.signal?.aborted }),
+        )
+      return answer
     },
     settle({ id, result, error }) {
       const found = take(id)

@@ -2,7 +2,7 @@
 import { cut } from '../../../kernel/cut.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { PackageDiagnostic } from '../../../protocol/plugin/plugin.js'
-import type { InspectedLines } from '../../../protocol/system/inspector.js'
+import type { InspectedCall, InspectedLines } from '../../../protocol/system/inspector.js'
 import type { NativePlugin } from '../../../ports/plugin.js'
 import type { ProcessEntry } from '../../resource/config/entries.js'
 import type { HookCommand } from '../entry/hook-manifest.js'
@@ -27,6 +27,8 @@ export interface PluginRecord {
   readonly problems: Map<InstanceProblem['code'], { readonly message: string; readonly times: number }>
   /** What its processes wrote to their log last. */
   readonly lines: InspectedLines['lines'][number][]
+  /** Its latest calls, oldest first. */
+  readonly calls: InspectedCall[]
   /** Who contributes what it was refused for, and whether that has changed since. */
   conflict?: { readonly owner: string; readonly isDue: boolean } | undefined
   /** The hooks whose last call failed, with the reason, as of one generation. */
@@ -50,7 +52,7 @@ export function createPluginRecords(): PluginRecords {
     put(key, origin) {
       const known = records.get(key)
       if (known === undefined)
-        records.set(key, { origin, droppedFrames: 0, revision: undefined, problems: new Map(), lines: [], unwell: WELL })
+        records.set(key, { origin, droppedFrames: 0, revision: undefined, problems: new Map(), lines: [], calls: [], unwell: WELL })
       else known.origin = origin
     },
     delete: (key) => void records.delete(key),

@@ -7,10 +7,12 @@ import { LIMITS } from '../../../protocol/limits.js'
 import type { PluginOwner } from '../../../protocol/plugin/plugin-frame.js'
 import type { ProcessEnding } from '../../../machines/plugin/instance.machine.js'
 import type { ChildPipe, Effects } from '../../../ports/effects.js'
-import { type BrokerHost, createBrokers } from '../brokers/brokers.js'
-import type { CountedLease, InstanceLease, Leases } from '../brokers/leases.js'
+import { type BrokerHost, type Brokers, createBrokers } from '../brokers/brokers.js'
+import type { InstanceLease, Leases } from '../brokers/leases.js'
 import type { ServedSessions } from '../brokers/served-sessions.js'
-import type { InstanceProblem } from '../generation/instance.js'
+import { heard, type OnCall } from '../calls/call-log.js'
+import type { InstanceProblem, LeaseStanding, ReverseRequest } from '../generation/instance.js'
+import { askedBy } from '../link/call-names.js'
 import { createLink, type Link } from '../link/link.js'
 import type { Offers } from './offers.js'
 import { createPluginLog } from './plugin-log.js'
@@ -30,6 +32,8 @@ export interface ProcessDeps {
   readonly offers?: Offers
   /** Starts what rests in the end. */
   readonly wakers?: Wakers
+  /** Hears every call of a generation and by it. */
+  readonly onCall?: (generation: number) => OnCall
   /** Hears every line the plugin writes to its log. */
   readonly onLine?: (generation: number, text: string) => void
 }
@@ -46,8 +50,8 @@ export interface Child {
   kill(): void
   /** Resolves when nothing of the process runs, and nothing that it opened is open. */
   readonly gone: Promise<void>
-  /** What it has asked of brokers. */
-  readonly leases: readonly CountedLease[]
+  /** What it holds, and what it has asked by it. */
+  readonly leases: readonly LeaseStanding[]
 }
 
 interface ChildOptions {
@@ -58,7 +62,8 @@ interface ChildOptions {
   onBroken(reason: string): void
 }
 
-export async function openChild({ effects, host, leases, onLine }: ProcessDeps, spec: ProcessSpec, options: ChildOptions): Promise<Child> {
+export async function openChild(deps: ProcessDeps, spec: ProcessSpec, options: ChildOptions): Promise<Child> {
+  const { effects, host, leases, onLine, onCall } = deps
   const { clock, log, processes } = effects
   const { pluginId, place, eventNamespaces } = spec
   const { owner, served, onProblem, onBroken } = options
@@ -99,8 +104,7 @@ export async function openChild({ effects, host, leases, onLine }: ProcessDeps, 
       pause: () => opened?.pause(),
       resume: () => opened?.resume(),
     },
-    serve: (request) => brokers.serve(request),
-    audit: (method, outcome) => brokers.audit(method, outcome),
+    ...serving(brokers, lease, onCall?.(owner.registryGeneration ?? 0)),
     onFailure: onBroken,
     onProblem,
     onSent: (id) => watchdog.sent(id),
@@ -145,13 +149,25 @@ export async function openChild({ effects, host, leases, onLine }: ProcessDeps, 
     loaded: () => watchdog.loaded(),
     retire,
     get leases() {
-      return lease.counters
+      return lease.standing
     },
     gone: Promise.all([pipe.gone, lease.freed()]).then(() => undefined),
     kill() {
       watchdog.stop()
       retire()
       pipe.kill()
+    },
+  }
+}
+
+/** What is asked both ways, told of and counted. */
+function serving(brokers: Brokers, lease: Pick<InstanceLease, 'note'>, onCall: OnCall | undefined) {
+  return {
+    onCall,
+    serve: (request: ReverseRequest) => heard(onCall, askedBy(request), request.signal, () => brokers.serve(request)),
+    audit(method: string, outcome: 'allowed' | 'denied') {
+      lease.note(method, outcome)
+      brokers.audit(method, outcome)
     },
   }
 }

@@ -3,6 +3,7 @@ import { createLru } from '../../../../kernel/lru.js'
 import { SvcError } from '../../../../protocol/errors.js'
 import { LIMITS } from '../../../../protocol/limits.js'
 import type { Clock } from '../../../../ports/effects.js'
+import type { QuotaUse } from '../quotas.js'
 
 /** Packages whose use is known at the same time. */
 const REMEMBERED = 4096
@@ -10,6 +11,7 @@ const REMEMBERED = 4096
 interface ByteQuota {
   /** Throws `quota.exceeded` once there were too many. */
   spend(pluginId: string, bytes: number): void
+  of(pluginId: string): QuotaUse
 }
 
 export function createByteQuota(clock: Pick<Clock, 'monotonic'>): ByteQuota {
@@ -24,6 +26,11 @@ export function createByteQuota(clock: Pick<Clock, 'monotonic'>): ByteQuota {
       known.set(pluginId, used)
       if (used.bytes > bytesPerMinute)
         throw new SvcError('quota.exceeded', `a package may move ${bytesPerMinute} bytes a minute over the network`, { pluginId })
+    },
+    of(pluginId) {
+      const { since, bytes } = known.get(pluginId) ?? { since: 0, bytes: 0 }
+      const used = clock.monotonic() - since > LIMITS.brokers.minute ? 0 : bytes
+      return { capability: 'network', unit: 'bytes', used, limit: bytesPerMinute, per: 'minute' }
     },
   }
 }

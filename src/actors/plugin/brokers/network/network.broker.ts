@@ -9,7 +9,7 @@ import { wholeAnswer } from './whole-answer.js'
 export function createNetworkBroker(deps: RequestDeps): Broker {
   const { clock } = deps.effects
   const quota = createByteQuota(clock)
-  return defineBroker('network', (lease) => {
+  const broker = defineBroker('network', (lease) => {
     const counted = (bytes: number): void => {
       lease.count(bytes)
       quota.spend(lease.owner.pluginId, bytes)
@@ -60,6 +60,7 @@ export function createNetworkBroker(deps: RequestDeps): Broker {
       },
     }
   })
+  return { ...broker, used: (pluginId) => [quota.of(pluginId)] }
 }
 
 function bodyOf(text: string | undefined, base64: string | undefined): Uint8Array<ArrayBuffer> | undefined {

@@ -56,12 +56,20 @@ export function createExternalSessions({ host, env, previews, kept }: SessionsOp
     host.rows.commit('process', (tx) => kept.put(tx, next))
   }
 
+  /** A task that was delegated to an agent begins with its first turn. */
+  function begun(sessionId: string): Kept | undefined {
+    if (host.sessions.get(sessionId)?.externalAgent?.status !== 'created') return undefined
+    const row: Kept = { sessionId, since: clock.now(), selected: {} }
+    host.rows.commit('process', (tx) => kept.put(tx, row))
+    return row
+  }
+
   const worker = (provider: ExternalProvider): SessionWorker<ToolContribution> => ({
-    work: ({ sessionId, directory, prompt }, push, desk, signal) =>
+    work: ({ sessionId, directory, prompt, before }, push, desk, signal) =>
       turns.run(
         sessionId,
         async () => {
-          const row = kept.get(sessionId)
+          const row = kept.get(sessionId) ?? begun(sessionId)
           if (row === undefined) throw new ProviderError('What the agent knows the session by is not kept any more.', { retryable: false })
           const adapter = await adapterOf(provider, directory, env, host.programs.find)
           const turn = {
@@ -71,6 +79,7 @@ export function createExternalSessions({ host, env, previews, kept }: SessionsOp
             adapter,
             env: { ...childEnv, ...ownVariables(provider, env) },
             prompt,
+            before,
             kept: row,
           }
           note(sessionId, 'running')

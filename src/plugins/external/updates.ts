@@ -5,7 +5,7 @@ import type { StreamPart } from '../../ports/provider-adapter.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Todo } from '../../protocol/session/session.js'
 
-const { text: SHOWN } = LIMITS.external
+const { text: SHOWN, paths: PATHS } = LIMITS.external
 const OUTPUT = LIMITS.tools.outputBytes
 
 const Chunk = z.looseObject({
@@ -57,6 +57,8 @@ interface Known {
   text: string
   input: unknown
   readonly paths: Set<string>
+  /** Not all files it is about are known. */
+  isMore: boolean
   state: 'pending' | 'accepted' | 'settled'
 }
 
@@ -75,6 +77,8 @@ export interface Updates {
   take(update: unknown): boolean
   /** A call is about to be asked for: it is shown before that. */
   call(call: ToolCall): void
+  /** Something else comes: what is said afterwards stands after it. */
+  pause(): void
 }
 
 export function createUpdates({ push, agent, onPlan, onUsage, isOurs }: UpdatesOptions): Updates {
@@ -86,6 +90,7 @@ export function createUpdates({ push, agent, onPlan, onUsage, isOurs }: UpdatesO
   function turnTo(next: typeof passage): void {
     if (passage === next) return
     if (passage === 'thought') push({ type: 'reasoning-end', id: `thought-${number}` })
+    if (passage === 'text') push({ type: 'text-end', id: `text-${number}` })
     passage = next
     number++
     if (next === 'thought') push({ type: 'reasoning-start', id: `thought-${number}` })
@@ -96,7 +101,7 @@ export function createUpdates({ push, agent, onPlan, onUsage, isOurs }: UpdatesO
     turnTo(undefined)
     const tool = kind ?? 'other'
     push({ type: 'tool-input-start', callId: id, tool })
-    const known: Known = { tool, title: title ?? tool, text: '', input: undefined, paths: new Set(), state: 'pending' }
+    const known: Known = { tool, title: title ?? tool, text: '', input: undefined, paths: new Set(), isMore: false, state: 'pending' }
     calls.set(id, known)
     return known
   }
@@ -105,6 +110,7 @@ export function createUpdates({ push, agent, onPlan, onUsage, isOurs }: UpdatesO
     if (known.state !== 'pending') return
     known.state = 'accepted'
     const input = inputOf(known)
+    known.input = undefined
     push({ type: 'tool-call', callId: id, tool: known.tool, input, executed: true })
   }
 
@@ -112,10 +118,13 @@ export function createUpdates({ push, agent, onPlan, onUsage, isOurs }: UpdatesO
     const id = call.toolCallId
     const known = calls.get(id) ?? begun(id, call)
     if (call.title != null) known.title = cut(call.title, SHOWN)
-    if (call.rawInput !== undefined) known.input = call.rawInput
+    if (call.rawInput !== undefined && known.state === 'pending') known.input = call.rawInput
     const text = textOf(call)
-    if (text !== '') known.text = text
-    for (const path of pathsOf(call)) known.paths.add(path)
+    if (text !== '') known.text = cut(text, OUTPUT)
+    for (const path of pathsOf(call)) {
+      if (known.paths.size < PATHS && path.length <= SHOWN) known.paths.add(path)
+      else if (!known.paths.has(path)) known.isMore = true
+    }
     return known
   }
 
@@ -127,9 +136,9 @@ export function createUpdates({ push, agent, onPlan, onUsage, isOurs }: UpdatesO
     if (isOver || call.status === 'in_progress') accept(id, known)
     if (!isOver) return
     known.state = 'settled'
-    const isCovered = [...known.paths].every(isOurs)
+    const isCovered = !known.isMore && [...known.paths].every(isOurs)
     const unkept = CHANGING.has(known.tool) && !isCovered ? { unkept: `the agent "${agent}" has changed files itself` } : undefined
-    const text = cut(known.text, OUTPUT)
+    const { text } = known
     push({
       type: 'tool-result',
       callId: id,
@@ -145,6 +154,7 @@ export function createUpdates({ push, agent, onPlan, onUsage, isOurs }: UpdatesO
   }
 
   return {
+    pause: () => turnTo(undefined),
     call: (call) => accept(call.toolCallId, note(call)),
     take(update) {
       const chunk = Chunk.safeParse(update).data

@@ -9,6 +9,7 @@ import type { Message } from '../../../src/protocol/message/message.js'
 import type { Session } from '../../../src/protocol/session/session.js'
 import { makePlace } from '../server/place.js'
 import { descendants, untilNone } from '../server/processes.js'
+import { durable, rebuild } from '../server/transcript.js'
 import { openScene, type Scene, type Server } from '../server/server.js'
 
 const AGENT = fileURLToPath(new URL('../../fixtures/agents/working.mjs', import.meta.url))
@@ -51,6 +52,11 @@ async function last(id: string): Promise<Message> {
 }
 
 const textOf = ({ parts }: Message) => parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('')
+/** Texts and thoughts, and the tools of calls. */
+const inOrder = (message: Message | undefined) =>
+  (message?.parts ?? []).flatMap((part) =>
+    part.type === 'text' || part.type === 'reasoning' ? [part.text] : part.type === 'tool' ? [part.tool] : [],
+  )
 const callsOf = ({ parts }: Message) => parts.flatMap((part) => (part.type === 'tool' ? [part] : []))
 const asked = async () => server.get<PermissionRequest[]>('/v2/interactions/permissions')
 const question = async (): Promise<PermissionRequest> => {
@@ -100,16 +106,29 @@ describe('a session on an external agent', () => {
     expect(heard().find((one) => one.heard === 'session/load')?.sessionId).toBe('agent-session-1')
   })
 
-  test.each([
-    ['lost', 'there is no such session'],
-    ['forgets', 'neither session/resume nor session/load'],
-  ])('whose agent has %s it fails the turn and keeps what was said', async (how, why) => {
+  test('whose agent cannot open it again tells it what was said, bounded, and goes on', async () => {
+    await server.stop()
+    await begin('forgets')
+    const { id } = await create()
+    await answer(id, `say ${'x'.repeat(100_000)}`)
+    await answer(id, 'run ls', 'say one')
+    expect(textOf(await answer(id, 'say two'))).toBe('two')
+    const [first, , third] = heard().filter((one) => one.heard === 'session/prompt')
+    expect(first?.text).toBe(`say ${'x'.repeat(100_000)}`)
+    expect(third?.text).toMatch(
+      /\{"by":"user","text":"run ls\\nsay one"\}\n\{"by":"you","text":"one","calls":\["execute: ls"\]\}\n\nsay two$/,
+    )
+    expect(third?.text?.length).toBeLessThan(40_000)
+    expect(heard().filter((one) => one.heard === 'session/new')).toHaveLength(3)
+  })
+
+  test('whose agent has lost it fails the turn and keeps what was said', async () => {
     const { id } = await create()
     await answer(id, 'say one')
     await server.stop()
-    await begin(how)
+    await begin('lost')
     const message = await answer(id, 'say two')
-    expect(message.info).toMatchObject({ error: { message: expect.stringContaining(why) as string } })
+    expect(message.info).toMatchObject({ error: { message: expect.stringContaining('there is no such session') as string } })
     expect((await server.messages(id)).map(textOf)).toContain('one')
   })
 
@@ -158,6 +177,20 @@ describe('a session on an external agent', () => {
     expect(await server.get(`/v2/sessions/${id}/todos`)).toEqual([{ content: 'Tidy up', status: 'in_progress', priority: 'high' }])
     expect(message.info).toMatchObject({ cost: 0.5, tokens: { total: 1200 } })
     expect((await answer(id, 'usage 0.75', 'say more')).info).toMatchObject({ cost: 0.25 })
+  })
+
+  test('shows what is said and what is called in the order in which it came: live, kept, and after a restart', async () => {
+    const { id } = await create()
+    const stream = await server.stream()
+    const lines = ['run ls', 'say one', 'say  more', 'think hm', 'say two', 'shell echo x', 'run pwd', 'say three']
+    const expected = ['execute', 'one more', 'hm', 'two', 'bash', expect.stringMatching(/^\[0 false x/), 'execute', 'three']
+    expect(inOrder(await answer(id, ...lines))).toEqual(expected)
+    await stream.idle(id)
+    for (const events of [stream.events, durable(stream.events)]) expect(inOrder(rebuild(events, id).at(-1))).toEqual(expected)
+    stream.close()
+    await server.stop()
+    await begin()
+    expect(inOrder(await last(id))).toEqual(expected)
   })
 
   test.each([

@@ -147,9 +147,10 @@ export async function takeTurn(host: TurnHost, turn: Turn, doors: TurnDoors): Pr
         const { sessionId: id, ...first } = await openSession(opened(), { directory, known, loading })
         agentSession = id
         offered = first
-        if (known !== undefined) return
+        if (known !== undefined) return loading === 'session/load'
         costBefore = 0
         doors.keep({ agentSessionId: id, cost: 0 })
+        return false
       }),
       choose: fromPromise(async () => {
         const differing = Object.entries(turn.kept.selected).filter(([id, value]) => !isChosen(offered, id, value))

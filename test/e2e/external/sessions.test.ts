@@ -352,6 +352,40 @@ describe('a session on an external agent', () => {
     expect((await server.call('GET', '/v2/sessions/ses_none/external/options')).status).toBe(404)
   })
 
+  test('is what a task works in that is delegated to the agent: asked for, told of, and stopped with what waits for it', async () => {
+    const parent = await server.createSession()
+    const part = (prompt: string) => ({ type: 'subtask', prompt, description: 'Tidy up', agent: 'codex' })
+    const delegated = async (prompt: string, how: string) => {
+      await server.prompt(parent.id, { parts: [part(prompt)] })
+      const [first] = [await question()]
+      expect(first).toMatchObject({ permission: 'external_agent', patterns: ['task: codex'] })
+      expect((await reply(first.id, { reply: how })).status).toBe(200)
+    }
+    const tasks = () =>
+      server.get<{ id: string; status: string; agent: string; result?: string }[]>(`/v2/plugins/dev.svc.subagents/sessions/${parent.id}/tasks`)
+    await delegated('say never', 'reject')
+    await settled(parent.id)
+    expect(await tasks()).toEqual([])
+    expect(heard()).toEqual([])
+    await delegated('say tidied', 'once')
+    await expect.poll(async () => (await tasks()).map(({ status }) => status)).toEqual(['completed'])
+    const [task] = await tasks()
+    expect(task).toMatchObject({ agent: 'codex', result: 'tidied' })
+    expect(await server.get<Session>(`/v2/sessions/${task?.id}`)).toMatchObject({
+      parentId: parent.id,
+      title: 'Tidy up (@codex external)',
+      agent: 'codex',
+      externalAgent: { provider: 'codex', status: 'completed' },
+    })
+    await settled(parent.id)
+    await delegated('say partial\nwait', 'once')
+    await expect.poll(async () => (await tasks()).map(({ status }) => status)).toEqual(['running', 'completed'])
+    await expect.poll(() => heard().filter((one) => one.heard === 'session/prompt').length).toBe(2)
+    await server.call('POST', `/v2/plugins/dev.svc.subagents/sessions/${parent.id}/stop`, {})
+    expect((await tasks()).map(({ status }) => status)).toEqual(['stopped', 'completed'])
+    await expectNobody()
+  })
+
   test('goes on with a session that its agent had before, once', async () => {
     expect((await server.call('GET', '/v2/sessions/external/catalog?provider=codex')).body).toEqual({
       provider: 'codex',

@@ -22,7 +22,12 @@ const place = mkdtempSync(join(tmpdir(), 'svc-bench-'))
 const repo = join(place, 'repo')
 mkdirSync(repo)
 const words = [process.execPath, at('test/fixtures/agents/working.mjs'), join(place, 'notes')]
-const env = { PATH: process.env.PATH, HOME: join(place, 'home'), XDG_STATE_HOME: join(place, 'state'), XDG_CACHE_HOME: join(place, 'cache') }
+const env = {
+  PATH: process.env.PATH,
+  HOME: join(place, 'home'),
+  XDG_STATE_HOME: join(place, 'state'),
+  XDG_CACHE_HOME: join(place, 'cache'),
+}
 mkdirSync(env.HOME)
 const flags = (process.env.SVC_BENCH_NODE ?? '').split(' ').filter((flag) => flag !== '')
 const serve = spawn(process.execPath, [...flags, at('dist/main.js'), 'serve', '--port', process.env.SVC_BENCH_PORT ?? '0'], {

@@ -37,6 +37,14 @@ export interface ExternalSessions extends Choices {
   readonly events: EventsContribution
 }
 
+/** A task that was delegated to an agent begins with its first turn. */
+function begun({ host: { sessions, effects, rows }, kept }: Pick<SessionsOptions, 'host' | 'kept'>, sessionId: string): Kept | undefined {
+  if (sessions.get(sessionId)?.externalAgent?.status !== 'created') return undefined
+  const row: Kept = { sessionId, since: effects.clock.now(), selected: {} }
+  rows.commit('process', (tx) => kept.put(tx, row))
+  return row
+}
+
 export function createExternalSessions({ host, env, previews, kept }: SessionsOptions): ExternalSessions {
   const { clock, childEnv } = host.effects
   const turns = createLanes<string>({ most: TURNS })
@@ -56,20 +64,12 @@ export function createExternalSessions({ host, env, previews, kept }: SessionsOp
     host.rows.commit('process', (tx) => kept.put(tx, next))
   }
 
-  /** A task that was delegated to an agent begins with its first turn. */
-  function begun(sessionId: string): Kept | undefined {
-    if (host.sessions.get(sessionId)?.externalAgent?.status !== 'created') return undefined
-    const row: Kept = { sessionId, since: clock.now(), selected: {} }
-    host.rows.commit('process', (tx) => kept.put(tx, row))
-    return row
-  }
-
   const worker = (provider: ExternalProvider): SessionWorker<ToolContribution> => ({
     work: ({ sessionId, directory, prompt, before }, push, desk, signal) =>
       turns.run(
         sessionId,
         async () => {
-          const row = kept.get(sessionId) ?? begun(sessionId)
+          const row = kept.get(sessionId) ?? begun({ host, kept }, sessionId)
           if (row === undefined) throw new ProviderError('What the agent knows the session by is not kept any more.', { retryable: false })
           const adapter = await adapterOf(provider, directory, env, host.programs.find)
           const turn = {

@@ -1,8 +1,8 @@
 /** One turn of an external agent, with its effects (subsystems l.4). */
-import { createActor, fromPromise, toPromise } from 'xstate'
+import { type ActorRefFrom, createActor, fromPromise, toPromise } from 'xstate'
 import * as z from 'zod'
 import { cut } from '../../kernel/cut.js'
-import { externalTurnMachine } from '../../machines/external/external-turn.machine.js'
+import { externalTurnMachine, type TurnOutput } from '../../machines/external/external-turn.machine.js'
 import type { NativeHost, ToolContribution } from '../../ports/plugin.js'
 import { ProviderError, type Said, type StepDesk, type StreamPart } from '../../ports/provider-adapter.js'
 import type { ExternalProvider } from '../../protocol/session/external-provider.js'
@@ -20,7 +20,7 @@ import { isChosen, type Offered, offeredBy, offeredIn, shownOptions } from './op
 import { createRequests } from './requests.js'
 import { withRetold } from './retold.js'
 import { createTerminals } from './terminals.js'
-import { type AgentUsage, createUpdates } from './updates.js'
+import { type AgentUsage, createUpdates, type Updates } from './updates.js'
 
 /** Characters of what an agent wrote last to its error stream, in the message of its failure. */
 const ERRORS = 500
@@ -93,12 +93,7 @@ export async function takeTurn(host: TurnHost, turn: Turn, doors: TurnDoors): Pr
     onUsage: (told) => (usage = told),
     isOurs: (path) => written.has(path),
   })
-  const desk: TurnDoors['desk'] = {
-    call(call) {
-      updates.pause()
-      return doors.desk.call(call)
-    },
-  }
+  const desk = pausing(updates, doors.desk)
   const terminals = createTerminals(desk)
   const files = createRequests({ host, desk, updates, directory, agent: provider, signal, onWritten: (path) => written.add(path) })
 
@@ -139,10 +134,8 @@ export async function takeTurn(host: TurnHost, turn: Turn, doors: TurnDoors): Pr
         loading = canLoad(await initialize(link, true))
       }),
       load: fromPromise(async () => {
-        const before = turn.kept.agentSessionId
-        const isRetold = before !== undefined && loading === undefined && turn.before().length > 0
-        const known = isRetold ? undefined : before
-        if (isRetold) text = withRetold(turn.before(), turn.prompt)
+        const { known, prompt: told } = openingOf(turn, loading)
+        text = told
         if (known !== undefined) agentSession = known // what it repeats is told of it
         const { sessionId: id, ...first } = await openSession(opened(), { directory, known, loading })
         agentSession = id
@@ -166,16 +159,36 @@ export async function takeTurn(host: TurnHost, turn: Turn, doors: TurnDoors): Pr
   })
   const ref = createActor(logic, { id: `external-turn:${sessionId}`, input: { sessionId }, clock })
   host.actors.add(ref, 'external-turn')
+  const { end, failure } = await untilEnd(ref, signal)
+  terminals.end()
+  if (end === 'aborted') throw new ProviderError(`The agent "${provider}" was stopped.`, { retryable: false })
+  if (end === 'failed' || answered === undefined) throw failed(provider, failure ?? 'it gave no answer', errors)
+  close(doors, { answered, usage, offered, costBefore })
+}
+
+async function untilEnd(ref: ActorRefFrom<typeof externalTurnMachine>, signal: AbortSignal): Promise<TurnOutput> {
   const abort = () => ref.send({ type: 'abort.requested' })
   signal.addEventListener('abort', abort)
   const ended = toPromise(ref).finally(() => signal.removeEventListener('abort', abort))
   ref.start()
   if (signal.aborted) abort()
-  const { end, failure } = await ended
-  terminals.end()
-  if (end === 'aborted') throw new ProviderError(`The agent "${provider}" was stopped.`, { retryable: false })
-  if (end === 'failed' || answered === undefined) throw failed(provider, failure ?? 'it gave no answer', errors)
-  close(doors, { answered, usage, offered, costBefore })
+  return ended
+}
+
+/** What is said afterwards stands after what is called. */
+function pausing({ pause }: Pick<Updates, 'pause'>, { call }: TurnDoors['desk']): TurnDoors['desk'] {
+  return {
+    call(asked) {
+      pause()
+      return call(asked)
+    },
+  }
+}
+
+/** The session to open again, and what to prompt; one that cannot be opened again is told anew. */
+function openingOf({ kept: { agentSessionId: known }, before, prompt: text }: Turn, loading: ReturnType<typeof canLoad>) {
+  const said = known === undefined || loading !== undefined ? [] : before()
+  return said.length === 0 ? { known, prompt: text } : { known: undefined, prompt: withRetold(said, text) }
 }
 
 interface Opening {

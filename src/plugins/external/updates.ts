@@ -57,8 +57,6 @@ interface Known {
   text: string
   input: unknown
   readonly paths: Set<string>
-  /** Not all files it is about are known. */
-  isMore: boolean
   state: 'pending' | 'accepted' | 'settled'
 }
 
@@ -101,7 +99,7 @@ export function createUpdates({ push, agent, onPlan, onUsage, isOurs }: UpdatesO
     turnTo(undefined)
     const tool = kind ?? 'other'
     push({ type: 'tool-input-start', callId: id, tool })
-    const known: Known = { tool, title: title ?? tool, text: '', input: undefined, paths: new Set(), isMore: false, state: 'pending' }
+    const known: Known = { tool, title: title ?? tool, text: '', input: undefined, paths: new Set(), state: 'pending' }
     calls.set(id, known)
     return known
   }
@@ -114,48 +112,36 @@ export function createUpdates({ push, agent, onPlan, onUsage, isOurs }: UpdatesO
     push({ type: 'tool-call', callId: id, tool: known.tool, input, executed: true })
   }
 
-  function note(call: ToolCall): Known {
+  /** Undefined = it is one more than are known of a turn. */
+  function note(call: ToolCall): Known | undefined {
     const id = call.toolCallId
-    const known = calls.get(id) ?? begun(id, call)
+    const known = calls.get(id) ?? (calls.size < LIMITS.run.callsPerTurn ? begun(id, call) : undefined)
+    if (known === undefined) return undefined
     if (call.title != null) known.title = cut(call.title, SHOWN)
     if (call.rawInput !== undefined && known.state === 'pending') known.input = call.rawInput
     const text = textOf(call)
     if (text !== '') known.text = cut(text, OUTPUT)
-    for (const path of pathsOf(call)) {
-      if (known.paths.size < PATHS && path.length <= SHOWN) known.paths.add(path)
-      else if (!known.paths.has(path)) known.isMore = true
-    }
+    notePaths(known, call)
     return known
   }
 
   function told(call: ToolCall): void {
     const id = call.toolCallId
     const known = note(call)
-    if (known.state === 'settled') return
+    if (known === undefined || known.state === 'settled') return
     const isOver = call.status === 'completed' || call.status === 'failed'
     if (isOver || call.status === 'in_progress') accept(id, known)
     if (!isOver) return
     known.state = 'settled'
-    const isCovered = !known.isMore && [...known.paths].every(isOurs)
-    const unkept = CHANGING.has(known.tool) && !isCovered ? { unkept: `the agent "${agent}" has changed files itself` } : undefined
-    const { text } = known
-    push({
-      type: 'tool-result',
-      callId: id,
-      tool: known.tool,
-      output: text,
-      isError: call.status === 'failed',
-      shown: {
-        title: known.title,
-        text: text === '' && call.status === 'failed' ? 'The agent says that it has failed.' : text,
-        metadata: { ...unkept },
-      },
-    })
+    push(resultOf(call, known, CHANGING.has(known.tool) && ![...known.paths].every(isOurs) ? agent : undefined))
   }
 
   return {
     pause: () => turnTo(undefined),
-    call: (call) => accept(call.toolCallId, note(call)),
+    call(call) {
+      const known = note(call)
+      if (known !== undefined) accept(call.toolCallId, known)
+    },
     take(update) {
       const chunk = Chunk.safeParse(update).data
       if (chunk !== undefined) {
@@ -181,6 +167,21 @@ export function createUpdates({ push, agent, onPlan, onUsage, isOurs }: UpdatesO
       return usage !== undefined
     },
   }
+}
+
+/** Stands for files that are not known: no file has that path. */
+const OTHERS = ''
+
+function notePaths({ paths }: Known, call: ToolCall): void {
+  for (const path of pathsOf(call)) paths.add(paths.has(path) || (paths.size < PATHS && path.length <= SHOWN) ? path : OTHERS)
+}
+
+/** `changer`: the agent that has changed files itself. */
+function resultOf({ toolCallId, status }: ToolCall, { tool, title, text }: Known, changer: string | undefined): StreamPart {
+  const isError = status === 'failed'
+  const unkept = changer === undefined ? {} : { unkept: `the agent "${changer}" has changed files itself` }
+  const shown = { title, text: text === '' && isError ? 'The agent says that it has failed.' : text, metadata: unkept }
+  return { type: 'tool-result', callId: toolCallId, tool, output: text, isError, shown }
 }
 
 /** What the call was given, as JSON; a title where the agent says no more. */

@@ -362,7 +362,9 @@ describe('a session on an external agent', () => {
       expect((await reply(first.id, { reply: how })).status).toBe(200)
     }
     const tasks = () =>
-      server.get<{ id: string; status: string; agent: string; result?: string }[]>(`/v2/plugins/dev.svc.subagents/sessions/${parent.id}/tasks`)
+      server.get<{ id: string; status: string; agent: string; result?: string }[]>(
+        `/v2/plugins/dev.svc.subagents/sessions/${parent.id}/tasks`,
+      )
     await delegated('say never', 'reject')
     await settled(parent.id)
     expect(await tasks()).toEqual([])

@@ -90,7 +90,7 @@ async function bare(text, isKnown) {
   if (isKnown) await delay(QUIET)
   await ask('session/prompt', { sessionId: 'agent-session-1', prompt: [{ type: 'text', text }] })
   await delay(QUIET)
-  process.kill(-child.pid, 'SIGKILL')
+  process.kill(-Number(child.pid), 'SIGKILL')
   await gone
   link.close()
 }
@@ -124,7 +124,7 @@ async function timed(work) {
 }
 
 function report(what, samples) {
-  const sorted = samples.slice(WARM).sort((a, b) => a - b)
+  const sorted = samples.slice(WARM).toSorted((a, b) => a - b)
   const share = (part) => sorted[Math.floor((sorted.length - 1) * part)]
   console.log(`${what.padEnd(48)} p50 ${share(0.5).toFixed(2)}  p90 ${share(0.9).toFixed(2)}  ${sorted.length} samples`)
   return share(0.5)

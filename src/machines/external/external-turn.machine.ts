@@ -102,10 +102,7 @@ export const externalTurnMachine = setup({
             id: 'load',
             src: 'load',
             input: ref,
-            onDone: [
-              { guard: { type: 'mayRepeat', params: ({ event }) => event.output }, target: 'draining' },
-              { target: 'choosing' },
-            ],
+            onDone: [{ guard: { type: 'mayRepeat', params: ({ event }) => event.output }, target: 'draining' }, { target: 'choosing' }],
             onError: { target: toEnding, actions: { type: 'noteFailure', params: ({ event }) => event } },
           },
         },

@@ -155,12 +155,21 @@ export interface SessionWorker<Tool = unknown> {
   work(request: WorkRequest, push: (part: StreamPart) => void, desk: StepDesk<Tool>, signal: AbortSignal): Promise<void>
 }
 
+/** Of a message: its texts, and what was called. */
+export interface Said {
+  readonly role: 'user' | 'assistant'
+  readonly text: string
+  readonly calls: readonly string[]
+}
+
 /** A worker keeps the conversation itself: it is told what it has not heard. */
 export interface WorkRequest {
   readonly sessionId: string
   readonly directory: string
   /** What was said since the last answer. */
   readonly prompt: string
+  /** What was said before that, oldest first. */
+  before(): readonly Said[]
 }
 
 /** Where a worker asks the session for what it needs. */

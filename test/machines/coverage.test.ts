@@ -70,6 +70,7 @@ describe('every transition is covered by generated paths', () => {
       after('quiet', 'external-turn.opening.draining.listening'),
       after('cancel', 'external-turn.prompting.cancelling'),
       after('quiet', 'external-turn.settling'),
+      done('load', true),
       ...['begin', 'load', 'choose', 'prompt', 'end'].flatMap((id) => [done(id), error(id)]),
     ])
     expect(missing(explored)).toEqual([])

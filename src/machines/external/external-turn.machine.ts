@@ -4,7 +4,8 @@
  *
  * I1 However it goes, the agent is ended before the turn is.
  * I2 Until it is prompted an agent has `limit`; prompted, it has as long as it takes.
- * I3 What an agent repeats of an opened session is no part of the turn: it is prompted once it is quiet, or has had `drain` to be.
+ * I3 What an agent repeats of an opened session is no part of the turn: it is prompted once it is quiet, or has had `drain` to be. One that
+ *    repeats nothing is prompted at once.
  * I4 A prompt that is cancelled is waited for, so long as `cancel`. What an agent says just after its answer still counts.
  * I5 Tokens never enter this machine.
  */
@@ -40,8 +41,8 @@ export const externalTurnMachine = setup({
   actors: {
     /** Starts the agent, and agrees on the protocol. */
     begin: requiredPromise<void, TurnInput>('begin'),
-    /** Opens the session it had, else a new one, which is noted. */
-    load: requiredPromise<void, TurnInput>('load'),
+    /** Opens the session it had, else a new one, which is noted; whether it may repeat what was said in it. */
+    load: requiredPromise<boolean, TurnInput>('load'),
     /** Chooses what was chosen, one after the other. */
     choose: requiredPromise<void, TurnInput>('choose'),
     /** Prompts it; resolves with its answer. */
@@ -62,7 +63,10 @@ export const externalTurnMachine = setup({
       throw new Error('effect "cancel" is not provided')
     },
   },
-  guards: { wasAborted: ({ context: { end } }) => end === 'aborted' },
+  guards: {
+    mayRepeat: (_, repeats: boolean) => repeats,
+    wasAborted: ({ context: { end } }) => end === 'aborted',
+  },
   delays: { limit: LIMIT, quiet, drain, cancel },
 }).createMachine({
   id: 'external-turn',
@@ -98,7 +102,7 @@ export const externalTurnMachine = setup({
             id: 'load',
             src: 'load',
             input: ref,
-            onDone: 'draining',
+            onDone: [{ guard: { type: 'mayRepeat', params: ({ event }) => event.output }, target: 'draining' }, { target: 'choosing' }],
             onError: { target: toEnding, actions: { type: 'noteFailure', params: ({ event }) => event } },
           },
         },

@@ -37,6 +37,14 @@ export interface ExternalSessions extends Choices {
   readonly events: EventsContribution
 }
 
+/** A task that was delegated to an agent begins with its first turn. */
+function begun({ host: { sessions, effects, rows }, kept }: Pick<SessionsOptions, 'host' | 'kept'>, sessionId: string): Kept | undefined {
+  if (sessions.get(sessionId)?.externalAgent?.status !== 'created') return undefined
+  const row: Kept = { sessionId, since: effects.clock.now(), selected: {} }
+  rows.commit('process', (tx) => kept.put(tx, row))
+  return row
+}
+
 export function createExternalSessions({ host, env, previews, kept }: SessionsOptions): ExternalSessions {
   const { clock, childEnv } = host.effects
   const turns = createLanes<string>({ most: TURNS })
@@ -57,11 +65,11 @@ export function createExternalSessions({ host, env, previews, kept }: SessionsOp
   }
 
   const worker = (provider: ExternalProvider): SessionWorker<ToolContribution> => ({
-    work: ({ sessionId, directory, prompt }, push, desk, signal) =>
+    work: ({ sessionId, directory, prompt, before }, push, desk, signal) =>
       turns.run(
         sessionId,
         async () => {
-          const row = kept.get(sessionId)
+          const row = kept.get(sessionId) ?? begun({ host, kept }, sessionId)
           if (row === undefined) throw new ProviderError('What the agent knows the session by is not kept any more.', { retryable: false })
           const adapter = await adapterOf(provider, directory, env, host.programs.find)
           const turn = {
@@ -71,6 +79,7 @@ export function createExternalSessions({ host, env, previews, kept }: SessionsOp
             adapter,
             env: { ...childEnv, ...ownVariables(provider, env) },
             prompt,
+            before,
             kept: row,
           }
           note(sessionId, 'running')

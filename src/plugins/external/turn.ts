@@ -1,10 +1,10 @@
 /** One turn of an external agent, with its effects (subsystems l.4). */
-import { createActor, fromPromise, toPromise } from 'xstate'
+import { type ActorRefFrom, createActor, fromPromise, toPromise } from 'xstate'
 import * as z from 'zod'
 import { cut } from '../../kernel/cut.js'
-import { externalTurnMachine } from '../../machines/external/external-turn.machine.js'
+import { externalTurnMachine, type TurnOutput } from '../../machines/external/external-turn.machine.js'
 import type { NativeHost, ToolContribution } from '../../ports/plugin.js'
-import { ProviderError, type StepDesk, type StreamPart } from '../../ports/provider-adapter.js'
+import { ProviderError, type Said, type StepDesk, type StreamPart } from '../../ports/provider-adapter.js'
 import type { ExternalProvider } from '../../protocol/session/external-provider.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { type TokenUsage, ZERO_USAGE } from '../../protocol/message/token-usage.js'
@@ -18,8 +18,9 @@ import type { Kept } from './kept.js'
 import { type AgentLink, openAgentLink } from './link.js'
 import { isChosen, type Offered, offeredBy, offeredIn, shownOptions } from './options.js'
 import { createRequests } from './requests.js'
+import { withRetold } from './retold.js'
 import { createTerminals } from './terminals.js'
-import { type AgentUsage, createUpdates } from './updates.js'
+import { type AgentUsage, createUpdates, type Updates } from './updates.js'
 
 /** Characters of what an agent wrote last to its error stream, in the message of its failure. */
 const ERRORS = 500
@@ -47,6 +48,8 @@ export interface Turn {
   readonly adapter: Adapter
   readonly env: Readonly<Record<string, string>>
   readonly prompt: string
+  /** What was said before it. */
+  before(): readonly Said[]
   /** What is kept of the session. */
   readonly kept: Kept
 }
@@ -64,7 +67,7 @@ export type TurnHost = Pick<NativeHost, 'effects' | 'actors' | 'programs' | 'tod
 /** Resolves after `finish` was pushed and the agent is gone; rejects with `ProviderError`, also when it was aborted. */
 export async function takeTurn(host: TurnHost, turn: Turn, doors: TurnDoors): Promise<void> {
   const { sessionId, provider, directory, adapter, env } = turn
-  const { push, desk, signal } = doors
+  const { push, signal } = doors
   const { clock, log } = host.effects
   let opening: Promise<AgentLink> | undefined
   let link: AgentLink | undefined
@@ -74,6 +77,8 @@ export async function takeTurn(host: TurnHost, turn: Turn, doors: TurnDoors): Pr
   let answered: z.infer<typeof Answered> | undefined
   let usage: AgentUsage | undefined
   let errors = ''
+  let text = turn.prompt
+  let costBefore = turn.kept.cost ?? 0
   /** Files that were written here for the agent. */
   const written = new Set<string>()
 
@@ -88,6 +93,7 @@ export async function takeTurn(host: TurnHost, turn: Turn, doors: TurnDoors): Pr
     onUsage: (told) => (usage = told),
     isOurs: (path) => written.has(path),
   })
+  const desk = pausing(updates, doors.desk)
   const terminals = createTerminals(desk)
   const files = createRequests({ host, desk, updates, directory, agent: provider, signal, onWritten: (path) => written.add(path) })
 
@@ -128,19 +134,23 @@ export async function takeTurn(host: TurnHost, turn: Turn, doors: TurnDoors): Pr
         loading = canLoad(await initialize(link, true))
       }),
       load: fromPromise(async () => {
-        const known = turn.kept.agentSessionId
+        const { known, prompt: told } = openingOf(turn, loading)
+        text = told
         if (known !== undefined) agentSession = known // what it repeats is told of it
         const { sessionId: id, ...first } = await openSession(opened(), { directory, known, loading })
         agentSession = id
         offered = first
-        if (known === undefined) doors.keep({ agentSessionId: id })
+        if (known !== undefined) return loading === 'session/load'
+        costBefore = 0
+        doors.keep({ agentSessionId: id, cost: 0 })
+        return false
       }),
       choose: fromPromise(async () => {
         const differing = Object.entries(turn.kept.selected).filter(([id, value]) => !isChosen(offered, id, value))
         offered = await choose(opened(), agentSession, offered, Object.fromEntries(differing))
       }),
       prompt: fromPromise(async () => {
-        answered = await prompt(opened(), agentSession, turn.prompt)
+        answered = await prompt(opened(), agentSession, text)
       }),
       // What was still being started when it had to end is ended once it is there.
       end: fromPromise(async () => (await opening?.catch(() => undefined))?.end()),
@@ -149,16 +159,36 @@ export async function takeTurn(host: TurnHost, turn: Turn, doors: TurnDoors): Pr
   })
   const ref = createActor(logic, { id: `external-turn:${sessionId}`, input: { sessionId }, clock })
   host.actors.add(ref, 'external-turn')
+  const { end, failure } = await untilEnd(ref, signal)
+  terminals.end()
+  if (end === 'aborted') throw new ProviderError(`The agent "${provider}" was stopped.`, { retryable: false })
+  if (end === 'failed' || answered === undefined) throw failed(provider, failure ?? 'it gave no answer', errors)
+  close(doors, { answered, usage, offered, costBefore })
+}
+
+async function untilEnd(ref: ActorRefFrom<typeof externalTurnMachine>, signal: AbortSignal): Promise<TurnOutput> {
   const abort = () => ref.send({ type: 'abort.requested' })
   signal.addEventListener('abort', abort)
   const ended = toPromise(ref).finally(() => signal.removeEventListener('abort', abort))
   ref.start()
   if (signal.aborted) abort()
-  const { end, failure } = await ended
-  terminals.end()
-  if (end === 'aborted') throw new ProviderError(`The agent "${provider}" was stopped.`, { retryable: false })
-  if (end === 'failed' || answered === undefined) throw failed(provider, failure ?? 'it gave no answer', errors)
-  close(turn, doors, { answered, usage, offered })
+  return ended
+}
+
+/** What is said afterwards stands after what is called. */
+function pausing({ pause }: Pick<Updates, 'pause'>, { call }: TurnDoors['desk']): TurnDoors['desk'] {
+  return {
+    call(asked) {
+      pause()
+      return call(asked)
+    },
+  }
+}
+
+/** The session to open again, and what to prompt; one that cannot be opened again is told anew. */
+function openingOf({ kept: { agentSessionId: known }, before, prompt: text }: Turn, loading: ReturnType<typeof canLoad>) {
+  const said = known === undefined || loading !== undefined ? [] : before()
+  return said.length === 0 ? { known, prompt: text } : { known: undefined, prompt: withRetold(said, text) }
 }
 
 interface Opening {
@@ -187,13 +217,15 @@ interface TurnEnd {
   readonly answered: z.infer<typeof Answered>
   readonly usage: AgentUsage | undefined
   readonly offered: Offered
+  /** What the session of the agent had cost before. */
+  readonly costBefore: number
 }
 
 /** Keeps what the agent has come to, and pushes the last part. */
-function close({ kept }: Turn, { push, keep }: TurnDoors, { answered, usage, offered }: TurnEnd): void {
+function close({ push, keep }: TurnDoors, { answered, usage, offered, costBefore }: TurnEnd): void {
   const { amount } = usage?.cost ?? {}
   keep({ selected: shownOptions(offered).selectedOptions, ...(amount !== undefined && { cost: amount }) })
-  const cost = amount === undefined ? {} : { cost: Math.max(0, amount - (kept.cost ?? 0)) }
+  const cost = amount === undefined ? {} : { cost: Math.max(0, amount - costBefore) }
   push({ type: 'finish', reason: FINISHES[answered.stopReason] ?? 'other', usage: tokensOf(answered, usage), ...cost })
 }
 

@@ -5,7 +5,7 @@ import type { StreamPart } from '../../ports/provider-adapter.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Todo } from '../../protocol/session/session.js'
 
-const { text: SHOWN } = LIMITS.external
+const { text: SHOWN, paths: PATHS } = LIMITS.external
 const OUTPUT = LIMITS.tools.outputBytes
 
 const Chunk = z.looseObject({
@@ -75,6 +75,8 @@ export interface Updates {
   take(update: unknown): boolean
   /** A call is about to be asked for: it is shown before that. */
   call(call: ToolCall): void
+  /** Something else comes: what is said afterwards stands after it. */
+  pause(): void
 }
 
 export function createUpdates({ push, agent, onPlan, onUsage, isOurs }: UpdatesOptions): Updates {
@@ -86,6 +88,7 @@ export function createUpdates({ push, agent, onPlan, onUsage, isOurs }: UpdatesO
   function turnTo(next: typeof passage): void {
     if (passage === next) return
     if (passage === 'thought') push({ type: 'reasoning-end', id: `thought-${number}` })
+    if (passage === 'text') push({ type: 'text-end', id: `text-${number}` })
     passage = next
     number++
     if (next === 'thought') push({ type: 'reasoning-start', id: `thought-${number}` })
@@ -105,48 +108,41 @@ export function createUpdates({ push, agent, onPlan, onUsage, isOurs }: UpdatesO
     if (known.state !== 'pending') return
     known.state = 'accepted'
     const input = inputOf(known)
+    known.input = undefined
     push({ type: 'tool-call', callId: id, tool: known.tool, input, executed: true })
   }
 
-  function note(call: ToolCall): Known {
+  /** Undefined = it is one more than are known of a turn. */
+  function note(call: ToolCall): Known | undefined {
     const id = call.toolCallId
-    const known = calls.get(id) ?? begun(id, call)
+    const known = calls.get(id) ?? (calls.size < LIMITS.run.callsPerTurn ? begun(id, call) : undefined)
+    if (known === undefined) return undefined
     if (call.title != null) known.title = cut(call.title, SHOWN)
-    if (call.rawInput !== undefined) known.input = call.rawInput
+    if (call.rawInput !== undefined && known.state === 'pending') known.input = call.rawInput
     const text = textOf(call)
     if (text !== '') known.text = text
     known.text = cut(`${known.text}${printedOf(call)}`, OUTPUT)
-    for (const path of pathsOf(call)) known.paths.add(path)
+    notePaths(known, call)
     return known
   }
 
   function told(call: ToolCall): void {
     const id = call.toolCallId
     const known = note(call)
-    if (known.state === 'settled') return
+    if (known === undefined || known.state === 'settled') return
     const isOver = call.status === 'completed' || call.status === 'failed'
     if (isOver || call.status === 'in_progress') accept(id, known)
     if (!isOver) return
     known.state = 'settled'
-    const isCovered = [...known.paths].every(isOurs)
-    const unkept = CHANGING.has(known.tool) && !isCovered ? { unkept: `the agent "${agent}" has changed files itself` } : undefined
-    const text = cut(known.text, OUTPUT)
-    push({
-      type: 'tool-result',
-      callId: id,
-      tool: known.tool,
-      output: text,
-      isError: call.status === 'failed',
-      shown: {
-        title: known.title,
-        text: text === '' && call.status === 'failed' ? 'The agent says that it has failed.' : text,
-        metadata: { ...unkept },
-      },
-    })
+    push(resultOf(call, known, CHANGING.has(known.tool) && ![...known.paths].every(isOurs) ? agent : undefined))
   }
 
   return {
-    call: (call) => accept(call.toolCallId, note(call)),
+    pause: () => turnTo(undefined),
+    call(call) {
+      const known = note(call)
+      if (known !== undefined) accept(call.toolCallId, known)
+    },
     take(update) {
       const chunk = Chunk.safeParse(update).data
       if (chunk !== undefined) {
@@ -172,6 +168,21 @@ export function createUpdates({ push, agent, onPlan, onUsage, isOurs }: UpdatesO
       return usage !== undefined
     },
   }
+}
+
+/** Stands for files that are not known: no file has that path. */
+const OTHERS = ''
+
+function notePaths({ paths }: Known, call: ToolCall): void {
+  for (const path of pathsOf(call)) paths.add(paths.has(path) || (paths.size < PATHS && path.length <= SHOWN) ? path : OTHERS)
+}
+
+/** `changer`: the agent that has changed files itself. */
+function resultOf({ toolCallId, status }: ToolCall, { tool, title, text }: Known, changer: string | undefined): StreamPart {
+  const isError = status === 'failed'
+  const unkept = changer === undefined ? {} : { unkept: `the agent "${changer}" has changed files itself` }
+  const shown = { title, text: text === '' && isError ? 'The agent says that it has failed.' : text, metadata: unkept }
+  return { type: 'tool-result', callId: toolCallId, tool, output: text, isError, shown }
 }
 
 /** What the call was given, as JSON; a title where the agent says no more. */

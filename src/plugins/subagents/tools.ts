@@ -1,6 +1,14 @@
 /** The tools `task`, `task_result` and `stop_task` (sessions-events §10.4, §10.12). */
 import * as z from 'zod'
-import { defineTool, type NativeHost, type ToolContext, type ToolContribution, ToolError, type ToolResult } from '../../ports/plugin.js'
+import {
+  defineTool,
+  type NativeHost,
+  type PermissionNeed,
+  type ToolContext,
+  type ToolContribution,
+  ToolError,
+  type ToolResult,
+} from '../../ports/plugin.js'
 import { SvcError } from '../../protocol/errors.js'
 import type { PermissionRule } from '../../protocol/interaction/interaction.js'
 import { LIMITS } from '../../protocol/limits.js'
@@ -9,6 +17,7 @@ import type { Agent } from '../../protocol/resource/resource.js'
 import type { Session } from '../../protocol/session/session.js'
 import type { ChangeNotes } from '../../protocol/session/snapshot.js'
 import { changesOfTask } from './changes.js'
+import { foreignNeeds, foreignSession, foreignTarget } from './foreign.js'
 import type { Delegation } from './delegation.js'
 import type { Resumer } from './resumed.js'
 import { shownTask, type Task } from './ledger.js'
@@ -60,9 +69,7 @@ function taskTool({ host, delegation }: ToolDeps): ToolContribution {
     ofPrompt: PromptInput,
     permission: 'task',
     notesChanges: true,
-    needs: async ({ subagent_type: agent, description }) => [
-      { permission: 'task', patterns: [agent], title: `Delegate to ${agent}: ${description}`, metadata: { agent, description } },
-    ],
+    needs: async (input, context) => [needOf(input), ...(await foreignNeeds({ host, delegation }, input, context))],
     async invoke(input, context) {
       const parent = host.sessions.get(context.sessionId)
       if (parent === undefined) throw new ToolError('The session is gone.')
@@ -83,11 +90,39 @@ function taskTool({ host, delegation }: ToolDeps): ToolContribution {
   })
 }
 
+function needOf({ subagent_type: agent, description }: TaskInput): PermissionNeed {
+  return { permission: 'task', patterns: [agent], title: `Delegate to ${agent}: ${description}`, metadata: { agent, description } }
+}
+
 function resumerOf({ sessionId, agent, refused = [] }: ToolContext): Resumer {
   return { sessionId, agent, refused }
 }
 
 async function newTask(host: ToolDeps['host'], input: TaskInput, parent: Session, context: ToolContext) {
+  const foreign = await foreignTarget(host, input, parent)
+  const target = foreign === undefined ? await ownTarget(host, input, parent) : foreignTask(foreign, input, parent)
+  return {
+    parent,
+    messageId: context.messageId,
+    prompt: input.prompt,
+    agent: foreign ?? input.subagent_type,
+    description: input.description,
+    isForeground: input.background === false,
+    unattended: context.unattended === true,
+    request: { ...target, ...(parent.workspaceId !== undefined && { workspaceId: parent.workspaceId }) },
+    extra: {
+      delegation: { agent: context.agent, refused: context.refused ?? [] },
+      ...(foreign !== undefined && foreignSession(foreign)),
+    },
+  }
+}
+
+function foreignTask(provider: string, { description, model }: TaskInput, parent: Session) {
+  if (model !== undefined) throw new ToolError(`The agent "${provider}" answers with models of its own: the task names none.`)
+  return { title: `${description} (@${provider} external)`, permission: rulesFor(parent, {}) }
+}
+
+async function ownTarget(host: ToolDeps['host'], input: TaskInput, parent: Session) {
   const agents = (await host.agents(parent.directory, parent.id)).filter(({ mode, hidden }) => mode !== 'primary' && !hidden)
   const agent = agents.find(({ name }) => name === input.subagent_type)
   if (agent === undefined)
@@ -96,23 +131,7 @@ async function newTask(host: ToolDeps['host'], input: TaskInput, parent: Session
     )
   const model = input.model ? refOf(input.model) : (agent.model ?? parent.model)
   const title = input.command === undefined ? `${input.description} (@${agent.name} subagent)` : `Task: ${input.command}`
-  return {
-    parent,
-    messageId: context.messageId,
-    prompt: input.prompt,
-    agent: agent.name,
-    description: input.description,
-    isForeground: input.background === false,
-    unattended: context.unattended === true,
-    request: {
-      title,
-      agent: agent.name,
-      permission: rulesFor(parent, agent),
-      ...(model !== undefined && { model }),
-      ...(parent.workspaceId !== undefined && { workspaceId: parent.workspaceId }),
-    },
-    extra: { delegation: { agent: context.agent, refused: context.refused ?? [] } },
-  }
+  return { title, agent: agent.name, permission: rulesFor(parent, agent), ...(model !== undefined && { model }) }
 }
 
 function refOf({ modelId: id, ...rest }: UserModel) {
@@ -120,9 +139,9 @@ function refOf({ modelId: id, ...rest }: UserModel) {
 }
 
 /** The rules of the caller count as well, and the strictest of both; what is said here is what a session says of itself (§8.12). */
-function rulesFor({ permission = [] }: Session, agent: Agent): PermissionRule[] {
+function rulesFor({ permission = [] }: Session, agent: Partial<Pick<Agent, 'permission'>>): PermissionRule[] {
   const inherited = permission.filter(({ permission: group, action }) => action === 'deny' || group === 'external_directory')
-  const own = ['todowrite', 'task'].filter((tool) => !isAllowed(agent.permission[tool]))
+  const own = ['todowrite', 'task'].filter((tool) => !isAllowed(agent.permission?.[tool]))
   return [...inherited, ...own.map((tool): PermissionRule => ({ permission: tool, pattern: '*', action: 'deny' }))]
 }
 

@@ -24,6 +24,10 @@ export const externalLimits = {
     /** Messages of an agent in one turn of a session, and requests of it that are not answered yet. */
     turnMessages: 1_000_000,
     requests: 32,
+    /** Bytes of what an agent that cannot open its session again is told of it. */
+    retold: 32 * KiB,
+    /** Files that a call is known to be about. */
+    paths: 256,
     /** Commands of one turn that an agent has not released. */
     terminals: 32,
     /** How long an agent is listened to after it has loaded a session: until it is quiet, and at most; and after it has answered a prompt. */

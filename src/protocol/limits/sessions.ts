@@ -78,6 +78,8 @@ export const sessionsLimits = {
     filesPerStep: 16,
     /** Thoughts of one answer that are parts of their own; what is thought after them belongs to the last. */
     thoughtsPerStep: 256,
+    /** Texts of a turn of an agent that works by itself that are parts of their own; what is said after them belongs to the last. */
+    textsPerTurn: 1000,
     callBytes: 512 * KiB,
     continuations: 10,
     /** How long what an unattended run asks waits for somebody. */

@@ -18,7 +18,7 @@ function setUp(...hooks: readonly Hook[]) {
     },
     recorder: {
       info: { sessionId: 'ses_1' },
-      openText: () => ({ messageId: 'msg_1', partId: 'prt_1', text: 'as it was' }),
+      texts: () => [{ messageId: 'msg_1', partId: 'prt_1', text: 'as it was' }],
       replaceText: (replacement: unknown) => replaced.push(replacement),
     },
   } as unknown as StepScope

@@ -9,6 +9,7 @@ import type { Message } from '../../../src/protocol/message/message.js'
 import type { Session } from '../../../src/protocol/session/session.js'
 import { makePlace } from '../server/place.js'
 import { descendants, untilNone } from '../server/processes.js'
+import { durable, rebuild } from '../server/transcript.js'
 import { openScene, type Scene, type Server } from '../server/server.js'
 
 const AGENT = fileURLToPath(new URL('../../fixtures/agents/working.mjs', import.meta.url))
@@ -51,6 +52,11 @@ async function last(id: string): Promise<Message> {
 }
 
 const textOf = ({ parts }: Message) => parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('')
+/** Texts and thoughts, and the tools of calls. */
+const inOrder = (message: Message | undefined) =>
+  (message?.parts ?? []).flatMap((part) =>
+    part.type === 'text' || part.type === 'reasoning' ? [part.text] : part.type === 'tool' ? [part.tool] : [],
+  )
 const callsOf = ({ parts }: Message) => parts.flatMap((part) => (part.type === 'tool' ? [part] : []))
 const asked = async () => server.get<PermissionRequest[]>('/v2/interactions/permissions')
 const question = async (): Promise<PermissionRequest> => {
@@ -100,10 +106,25 @@ describe('a session on an external agent', () => {
     expect(heard().find((one) => one.heard === 'session/load')?.sessionId).toBe('agent-session-1')
   })
 
+  test('whose agent cannot open it again tells it what was said, bounded, and goes on', async () => {
+    await server.stop()
+    await begin('forgets')
+    const { id } = await create()
+    await answer(id, `say ${'x'.repeat(100_000)}`)
+    await answer(id, 'run ls', 'say one')
+    expect(textOf(await answer(id, 'say two'))).toBe('two')
+    const [first, , third] = heard().filter((one) => one.heard === 'session/prompt')
+    expect(first?.text).toBe(`say ${'x'.repeat(100_000)}`)
+    expect(third?.text).toMatch(
+      /\{"by":"user","text":"run ls\\nsay one"\}\n\{"by":"you","text":"one","calls":\["execute: ls"\]\}\n\nsay two$/,
+    )
+    expect(third?.text?.length).toBeLessThan(40_000)
+    expect(heard().filter((one) => one.heard === 'session/new')).toHaveLength(3)
+  })
+
   test.each([
     ['lost', 'there is no such session'],
     ['vague', 'Internal error: the store is of an older version.'],
-    ['forgets', 'neither session/resume nor session/load'],
   ])('whose agent has %s it fails the turn and keeps what was said', async (how, why) => {
     const { id } = await create()
     await answer(id, 'say one')
@@ -160,6 +181,20 @@ describe('a session on an external agent', () => {
     expect(await server.get(`/v2/sessions/${id}/todos`)).toEqual([{ content: 'Tidy up', status: 'in_progress', priority: 'high' }])
     expect(message.info).toMatchObject({ cost: 0.5, tokens: { total: 1200 } })
     expect((await answer(id, 'usage 0.75', 'say more')).info).toMatchObject({ cost: 0.25 })
+  })
+
+  test('shows what is said and what is called in the order in which it came: live, kept, and after a restart', async () => {
+    const { id } = await create()
+    const stream = await server.stream()
+    const lines = ['run ls', 'say one', 'say  more', 'think hm', 'say two', 'shell echo x', 'run pwd', 'say three']
+    const expected = ['execute', 'one more', 'hm', 'two', 'bash', expect.stringMatching(/^\[0 false x/), 'execute', 'three']
+    expect(inOrder(await answer(id, ...lines))).toEqual(expected)
+    await stream.idle(id)
+    for (const events of [stream.events, durable(stream.events)]) expect(inOrder(rebuild(events, id).at(-1))).toEqual(expected)
+    stream.close()
+    await server.stop()
+    await begin()
+    expect(inOrder(await last(id))).toEqual(expected)
   })
 
   test.each([
@@ -321,6 +356,42 @@ describe('a session on an external agent', () => {
     const plain = await server.createSession()
     expect((await server.call('GET', `/v2/sessions/${plain.id}/external/options`)).status).toBe(422)
     expect((await server.call('GET', '/v2/sessions/ses_none/external/options')).status).toBe(404)
+  })
+
+  test('is what a task works in that is delegated to the agent: asked for, told of, and stopped with what waits for it', async () => {
+    const parent = await server.createSession()
+    const part = (prompt: string) => ({ type: 'subtask', prompt, description: 'Tidy up', agent: 'codex' })
+    const delegated = async (prompt: string, how: string) => {
+      await server.prompt(parent.id, { parts: [part(prompt)] })
+      const [first] = [await question()]
+      expect(first).toMatchObject({ permission: 'external_agent', patterns: ['task: codex'] })
+      expect((await reply(first.id, { reply: how })).status).toBe(200)
+    }
+    const tasks = () =>
+      server.get<{ id: string; status: string; agent: string; result?: string }[]>(
+        `/v2/plugins/dev.svc.subagents/sessions/${parent.id}/tasks`,
+      )
+    await delegated('say never', 'reject')
+    await settled(parent.id)
+    expect(await tasks()).toEqual([])
+    expect(heard()).toEqual([])
+    await delegated('say tidied', 'once')
+    await expect.poll(async () => (await tasks()).map(({ status }) => status)).toEqual(['completed'])
+    const [task] = await tasks()
+    expect(task).toMatchObject({ agent: 'codex', result: 'tidied' })
+    expect(await server.get<Session>(`/v2/sessions/${task?.id}`)).toMatchObject({
+      parentId: parent.id,
+      title: 'Tidy up (@codex external)',
+      agent: 'codex',
+      externalAgent: { provider: 'codex', status: 'completed' },
+    })
+    await settled(parent.id)
+    await delegated('say partial\nwait', 'once')
+    await expect.poll(async () => (await tasks()).map(({ status }) => status)).toEqual(['running', 'completed'])
+    await expect.poll(() => heard().filter((one) => one.heard === 'session/prompt').length).toBe(2)
+    await server.call('POST', `/v2/plugins/dev.svc.subagents/sessions/${parent.id}/stop`, {})
+    expect((await tasks()).map(({ status }) => status)).toEqual(['stopped', 'completed'])
+    await expectNobody()
   })
 
   test('goes on with a session that its agent had before, once', async () => {

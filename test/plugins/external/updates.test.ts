@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { createUpdates } from '../../../src/plugins/external/updates.js'
 import type { StreamPart } from '../../../src/ports/provider-adapter.js'
+import { LIMITS } from '../../../src/protocol/limits.js'
 
 function open(ours: readonly string[] = []) {
   const parts: StreamPart[] = []
@@ -85,5 +86,38 @@ describe('what an agent tells', () => {
     const { parts, plans, updates } = open()
     expect(updates.take(update)).toBe(false)
     expect([parts, plans]).toEqual([[], []])
+  })
+})
+
+describe('of what an agent tells', () => {
+  const paths = Array.from({ length: LIMITS.external.paths + 1 }, (_, index) => `/work/${index}`)
+  const edit = (count: number, status = 'in_progress') => ({
+    sessionUpdate: 'tool_call_update',
+    toolCallId: 'e1',
+    kind: 'edit',
+    status,
+    locations: paths.slice(0, count).map((path) => ({ path })),
+  })
+  const results = (parts: readonly StreamPart[]) => parts.flatMap((part) => (part.type === 'tool-result' ? [part.shown?.metadata] : []))
+
+  test('a call about more files than are known of one is taken for one that changed others', () => {
+    const { parts, updates } = open(paths)
+    updates.take(edit(paths.length))
+    updates.take(edit(0, 'completed'))
+    expect(results(parts)).toEqual([{ unkept: 'the agent "codex" has changed files itself' }])
+  })
+
+  test('the same files told again and again are the same files', () => {
+    const { parts, updates } = open(paths)
+    for (let time = 0; time < 5; time++) updates.take(edit(LIMITS.external.paths))
+    updates.take(edit(LIMITS.external.paths, 'completed'))
+    expect(results(parts)).toEqual([{}])
+  })
+
+  test('no more calls are known than a turn may have', () => {
+    const { parts, updates } = open()
+    for (let call = 0; call < LIMITS.run.callsPerTurn + 5; call++)
+      updates.take({ sessionUpdate: 'tool_call', toolCallId: `c${call}`, kind: 'read', status: 'pending' })
+    expect(parts.filter(({ type }) => type === 'tool-input-start')).toHaveLength(LIMITS.run.callsPerTurn)
   })
 })

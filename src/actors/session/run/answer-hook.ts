@@ -16,20 +16,23 @@ import type { StepScope } from './run-scope.js'
 
 export async function hookAnswer({ effects }: Pick<Rows, 'effects'>, { world, recorder }: StepScope, signal: AbortSignal): Promise<void> {
   const { view, target } = world
-  const open = view.hooks(RESPONSE_HOOK).length === 0 ? undefined : recorder.openText()
-  if (open === undefined || open.text === '') return
-  const { messageId, partId, text } = open
+  const texts = view.hooks(RESPONSE_HOOK).length === 0 ? [] : recorder.texts().filter(({ text }) => text !== '')
+  if (texts.length === 0) return
   const { sessionId } = recorder.info
   const { providerId, id: modelId } = target.model.ref
-  const context = { sessionId, messageId, partId, agent: target.agent.record.name, providerId, modelId }
   const limit = timeLimit(effects.clock, LIMITS.pluginResponses.delay, 'it took too long')
+  const how = { signal: AbortSignal.any([signal, limit.signal]), accept: (answer: unknown) => HookedAnswer.parse(answer) }
   try {
-    const accept = (answer: unknown) => HookedAnswer.parse(answer)
-    const changed = await runHooks(view, RESPONSE_HOOK, context, text, { signal: AbortSignal.any([signal, limit.signal]), accept })
-    if (changed !== text) recorder.replaceText({ partId, length: text.length, text: changed })
-  } catch (error) {
-    signal.throwIfAborted()
-    effects.log.warn('a hook failed and was ignored', { sessionId, messageId, hook: RESPONSE_HOOK, cause: messageOf(error) }) // I2
+    for (const { messageId, partId, text } of texts) {
+      const context = { sessionId, messageId, partId, agent: target.agent.record.name, providerId, modelId }
+      try {
+        const changed = await runHooks(view, RESPONSE_HOOK, context, text, how)
+        if (changed !== text) recorder.replaceText({ partId, length: text.length, text: changed })
+      } catch (error) {
+        signal.throwIfAborted()
+        effects.log.warn('a hook failed and was ignored', { sessionId, messageId, hook: RESPONSE_HOOK, cause: messageOf(error) }) // I2
+      }
+    }
   } finally {
     limit.clear()
   }

@@ -10,12 +10,14 @@ import {
   type ModelMessage,
   type ProviderAdapter,
   ProviderError,
+  type Said,
   type StreamPart,
   type ToolDefinition,
   type WorkRequest,
 } from '../../../ports/provider-adapter.js'
 import { hookRequest } from './chat-hooks.js'
 import type { Rows, Work, Sources } from '../state/core.js'
+import type { Message } from '../../../protocol/message/message.js'
 import { wellFormed } from '../../../protocol/text/well-formed.js'
 import { conversationOf, leadMessages, summaryMessages } from '../history/conversation.js'
 import { acceptCall, makeGivenCalls, recordExecuted, recordResult, refuseLate, refuseMore } from './accepting.js'
@@ -158,13 +160,14 @@ export async function streamStep(
     recorder.restart()
     step.usage = undefined
   }
-  const most = target.model.worker === undefined ? LIMITS.run.callsPerStep : LIMITS.run.callsPerTurn
+  const isWorker = target.model.worker !== undefined
+  const most = isWorker ? LIMITS.run.callsPerTurn : LIMITS.run.callsPerStep
   const record = (part: StreamPart): void => {
     switch (part.type) {
       case 'text':
         return recorder.text(part.delta)
       case 'text-start':
-        return recorder.textStarted(part.id)
+        return isWorker ? recorder.textOpened() : recorder.textStarted(part.id)
       case 'text-end':
         return recorder.textEnded(part.id, part.metadata)
       case 'reasoning-start':
@@ -204,9 +207,18 @@ export async function streamStep(
 /** The step under way is not closed, so its message is none of the transcript. */
 function workOf({ transcripts }: Pick<Rows, 'transcripts'>, { session: { id: sessionId, directory } }: RunScope): WorkRequest {
   const said = transcripts.of(sessionId)
-  const since = said.slice(said.findLastIndex(({ info }) => info.role === 'assistant') + 1)
+  const from = said.findLastIndex(({ info }) => info.role === 'assistant') + 1
+  const since = said.slice(from)
   const texts = since.flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])))
-  return { sessionId, directory, prompt: texts.join('\n\n') }
+  return { sessionId, directory, prompt: texts.join('\n\n'), before: () => said.slice(0, from).map(saidIn) }
+}
+
+function saidIn({ info: { role }, parts }: Message): Said {
+  const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))
+  const calls = parts.flatMap((part) =>
+    part.type === 'tool' ? [`${part.tool}: ${part.state.status === 'completed' ? part.state.title : part.state.status}`] : [],
+  )
+  return { role, text: texts.join('\n'), calls }
 }
 
 /** Generates until the stream ends or a part cannot be recorded, which ends the step whatever the adapter makes of it. */

@@ -6,7 +6,7 @@ import { createJoiner, wellFormed } from '../../../../protocol/text/well-formed.
 import type { Change } from '../../../events/journal.js'
 import type { TextReplacement, TextSoFar } from '../../../events/live.js'
 import { isCounted } from '../../history/said-by-provider.js'
-import { grown, isOpen, now, place, put, type Recording, recordAlone, show } from './recording.js'
+import { grown, isOpen, now, place, put, record, type Recording, recordAlone, show } from './recording.js'
 
 /** Bytes of a text inside the JSON of its event; the rest of the event has the remaining room. */
 const TEXT_BYTES = LIMITS.events.recordBytes - 8192
@@ -35,6 +35,36 @@ export function startPassage(recording: Recording, id: string): void {
   recording.passages.start(id, before, textPart(recording)?.text.length ?? 0)
 }
 
+/**
+ * What is said from here on stands after all that there is, in a part of its own (subsystems l.4). All texts of a step have the room of one event
+ * together.
+ */
+export function startText(recording: Recording): void {
+  const { core, parts, growth } = recording
+  const before = textPart(recording)
+  if (before === undefined || [...parts.keys()].at(-1) === before.id || textsOf(recording).length >= LIMITS.run.textsPerTurn) return
+  const at = now(recording)
+  const next: TextPart = { ...place(recording), type: 'text', text: '', time: { start: at } }
+  core.journal.commit('process', (change) => {
+    closeText(recording, change, at)
+    change.after(() => {
+      recording.dirty.delete(before.id)
+      growth.set(next.id, { joiner: createJoiner(), bytes: growth.get(before.id)?.bytes ?? 0 })
+      recording.textId = next.id
+    })
+    put(recording, change, next)
+  })
+}
+
+function textsOf({ parts }: Recording): readonly TextPart[] {
+  return [...parts.values()].filter((part) => part.type === 'text').filter((part) => part['envelope'] === undefined)
+}
+
+/** All that was said so far, in order. */
+export function saidTexts(recording: Recording): readonly TextSoFar[] {
+  return textsOf(recording).map(({ id, text }) => ({ messageId: recording.messageId, partId: id, text }))
+}
+
 /** The text so far. */
 export function openText(recording: Recording): TextSoFar | undefined {
   const part = textPart(recording)
@@ -43,9 +73,8 @@ export function openText(recording: Recording): TextSoFar | undefined {
 
 /** See `Live.replaceText`. Where passages stood in the text is forgotten with it: it is one of its own. */
 export function replaceText(recording: Recording, { partId, length, text }: TextReplacement): number {
-  const part = textPart(recording)
-  if (part === undefined || part.id !== partId || !isOpen(recording))
-    throw new SvcError('resource.conflict', 'the text is closed: it stays as it was recorded')
+  const part = textsOf(recording).find(({ id }) => id === partId)
+  if (part === undefined || !isOpen(recording)) throw new SvcError('resource.conflict', 'the text is closed: it stays as it was recorded')
   if (part.text.length < length)
     throw new SvcError('resource.conflict', `the text has ${part.text.length} characters by now, and not ${length}`)
   const next = { ...part, text: wellFormed(text + part.text.slice(length)) }
@@ -55,6 +84,10 @@ export function replaceText(recording: Recording, { partId, length, text }: Text
   if (growth !== undefined) growth.bytes = bytes
   else recording.growth.set(part.id, { joiner: createJoiner(), bytes })
   recording.passages.clear()
+  if (part.id !== recording.textId) {
+    record(recording, next)
+    return next.text.length
+  }
   grown(recording, next)
   show(recording, next)
   return next.text.length

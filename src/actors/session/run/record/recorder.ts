@@ -23,7 +23,9 @@ import {
   endThought,
   openText,
   replaceText,
+  saidTexts,
   startPassage,
+  startText,
   startThought,
 } from './recorded-text.js'
 import { begin, isOpen, now, openRecording, place, put, record, type Recording, type RecordingCore } from './recording.js'
@@ -43,8 +45,10 @@ export interface StepRecorder {
   /** Passages of the text, of a provider to which their places matter. */
   textStarted(id: string): void
   textEnded(id: string, metadata?: unknown): void
-  /** Its text as far as it has come; undefined once it is closed. */
-  openText(): TextSoFar | undefined
+  /** Of an agent that works by itself: what is said from here on stands after all there is. */
+  textOpened(): void
+  /** What it has said so far, in order; none once it is closed. */
+  texts(): readonly TextSoFar[]
   /** See `Live.replaceText`. */
   replaceText(replacement: TextReplacement): number
   reasoningStarted(id: string): void
@@ -121,7 +125,8 @@ export function beginStep(core: RecordingCore, tx: Change, opened: AssistantInfo
     textEnded: (id, metadata) => passages.end(id, metadata),
     callSaid: (callId, said) => void saidOf.set(callId, { ...saidOf.get(callId), ...said }),
     text: whileOpen(addText),
-    openText: text.current,
+    textOpened: whileOpen(startText),
+    texts: () => (isOpen(recording) ? saidTexts(recording) : []),
     replaceText: text.replace,
     reasoningStarted: whileOpen(startThought),
     reasoning: whileOpen(addThought),

@@ -3,7 +3,7 @@
  *
  * I1 What was opened with a credential that has ended is ended within `LIMITS.tenants.recheck`; nobody is asked while nobody is connected so.
  */
-import { type Alarm, createAlarm } from '../../kernel/alarm.js'
+import { createAlarm } from '../../kernel/alarm.js'
 import type { Clock } from '../../ports/effects.js'
 import type { Caller } from '../../protocol/caller.js'
 import { LIMITS } from '../../protocol/limits.js'
@@ -26,7 +26,7 @@ const POLICY = 1008
 
 export function createStanding(clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>, tokens: Pick<TokenSource, 'stands'>): Standing {
   const followed = new Set<{ readonly caller: Caller; readonly end: () => void }>()
-  const asking: Alarm = createAlarm(clock, () => {
+  const asking = createAlarm(clock, () => {
     for (const each of followed) {
       if (tokens.stands(each.caller)) continue
       followed.delete(each)
@@ -39,7 +39,7 @@ export function createStanding(clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>
     if (!caller.authenticated || caller.operator) return () => undefined
     const each = { caller, end }
     followed.add(each)
-    if (!asking.isSet) asking.set(LIMITS.tenants.recheck)
+    if (followed.size === 1) asking.set(LIMITS.tenants.recheck)
     return () => {
       followed.delete(each)
       if (followed.size === 0) asking.clear()

@@ -97,7 +97,7 @@ function faultOf(issue: z.core.$ZodIssue | undefined): Fault {
     const [key = ''] = issue.keys
     return { path: [...path, key], reason: 'is no field of a token file' }
   }
-  if (issue?.code === 'invalid_type') return { path, reason: `has to be of type ${issue.expected}` }
+  if (issue?.code === 'invalid_type' && issue.expected !== 'never') return { path, reason: `has to be of type ${issue.expected}` }
   return { path, reason: issue?.message ?? 'cannot be read' }
 }
 

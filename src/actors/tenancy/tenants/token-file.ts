@@ -8,6 +8,7 @@
 import { createAlarm } from '../../../kernel/alarm.js'
 import type { Effects } from '../../../ports/effects.js'
 import type { CredentialSource } from '../../../ports/credentials.js'
+import type { Caller } from '../../../protocol/caller.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { messageOf } from '../../../protocol/message-of.js'
@@ -15,6 +16,7 @@ import { readTokenDocument, type TokenEntry } from './token-document.js'
 import { createTokenIndex, type TokenIndex } from './token-index.js'
 
 export interface TokenFile extends CredentialSource {
+  callerOf(secret: string): Caller | undefined
   /** Why the file as it is now does not count; undefined = it does. */
   readonly problem: string | undefined
   close(): void

@@ -11,7 +11,7 @@ test('what is open ends once, soon after the credential has ended; nobody is ask
   const clock = createFakeClock()
   const good = new Set<Caller>([hosted])
   const standing = createStanding(clock, { stands: (caller) => good.has(caller) })
-  const [end, left, closed] = [vi.fn(), vi.fn(), vi.fn()]
+  const [end, left, closed] = [vi.fn<() => void>(), vi.fn<() => void>(), vi.fn<(code: number, reason: string) => void>()]
   standing.follow(hosted, end)
   standing.follow(hosted, left)()
   standing.followSocket(hosted, { close: closed, once: () => undefined })

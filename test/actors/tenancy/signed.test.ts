@@ -71,7 +71,9 @@ test('whatever else is said, or said otherwise, opens nothing', async () => {
   const source = await open(DAEMON_KEY)
   const good = sign(claims())
   const [, payload = '', signature = ''] = good.split('.').slice(-3)
-  const spare = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'].map((last) => `${signature.slice(0, -1)}${last}`)
+  const spare = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+    .split('')
+    .map((last) => `${signature.slice(0, -1)}${last}`)
   const wrong: readonly string[] = [
     sign(claims(), 'another-key'),
     ...[

@@ -16,7 +16,7 @@ import { LIMITS } from '../../../protocol/limits.js'
 import { messageOf } from '../../../protocol/message-of.js'
 import { type Claims, holds, readCredential } from './credential.js'
 
-export const VARIABLE = 'SVC_DAEMON_TOKEN'
+const VARIABLE = 'SVC_DAEMON_TOKEN'
 const KEY = /^[\x21-\x7e]+$/
 const SECOND = 1000
 

@@ -1,5 +1,5 @@
 /**
- * What a hosted caller, a stranger to this installation, may ask for (subsystems d.6, d.9; decisions 36, 42): what is listed here, and of that
+ * What a hosted caller, a stranger to this installation, may ask for (subsystems d.6; decisions 36, 42): what is listed here, and of that
  * only what its tenant and its directories allow. Everything else configures the installation, leads to its credentials, loads code of
  * plugins or starts programs beside those of its owner.
  *

@@ -43,11 +43,10 @@ export function createTokens(env: Readonly<Record<string, string | undefined>>, 
   if (env['SVC_AGENT_AUTH_CONFIG'] !== undefined && file === undefined)
     throw new SvcError('config.invalid', 'SVC_AGENT_AUTH_CONFIG is set, and no token file was read.')
   const token = env['SVC_AGENT_TOKEN']
-  if (token !== undefined && (!TOKEN.test(token) || token.startsWith(SIGNED)))
-    throw new SvcError(
-      'config.invalid',
-      `SVC_AGENT_TOKEN is empty, begins with ${SIGNED}, or contains characters other than printable ASCII without spaces.`,
-    )
+  if (token !== undefined && !TOKEN.test(token))
+    throw new SvcError('config.invalid', 'SVC_AGENT_TOKEN is empty or contains characters other than printable ASCII without spaces.')
+  if (token?.startsWith(SIGNED) === true)
+    throw new SvcError('config.invalid', `SVC_AGENT_TOKEN begins with ${SIGNED}: no such token is ever looked for.`)
   if (token === undefined && file === undefined && signed === undefined)
     return { trusted: true, authenticate: () => TRUSTED_CALLER, stands: () => true }
   const expected = token === undefined ? undefined : digest(token)

@@ -37,7 +37,7 @@ const Created = z.object({
 
 /**
  * A workspace is in use once a session was created in it, by a person or a program; what a workflow starts is no such act, and what a
- * tenant does neither: nothing that lies in its directories runs as this installation (subsystems a).
+ * tenant does neither: nothing that lies in its directories runs as this installation.
  */
 function watchSessions({ effects }: NativeHost, engine: Engine): EventsContribution {
   return {

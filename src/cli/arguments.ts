@@ -25,6 +25,7 @@ import { type Value, VALUES } from './line/page.js'
 import { COMPLETION, MAN, OPENAPI, PAGES } from './help/pages.js'
 import { pageOf, readLine } from './line/read-line.js'
 import { readCleanup, readLogs, readUsage } from './upkeep-arguments.js'
+import { readTokenArguments, type TokenOptions } from './commands/token/token-arguments.js'
 import type { UsageOptions } from './commands/usage/usage-page.js'
 import { readWorkflowArguments, type WorkflowOptions } from './commands/workflow/workflow-arguments.js'
 import { messageOf } from '../protocol/message-of.js'
@@ -41,6 +42,7 @@ export type Command =
   | { readonly name: 'formatter'; readonly options: ProgramOptions }
   | { readonly name: 'providers'; readonly options: ProvidersOptions }
   | { readonly name: 'auth'; readonly options: AuthOptions }
+  | { readonly name: 'token'; readonly options: TokenOptions }
   | { readonly name: 'plugin'; readonly options: PluginOptions }
   | { readonly name: 'config'; readonly options: ConfigOptions }
   | { readonly name: 'workflow'; readonly options: WorkflowOptions }
@@ -129,6 +131,8 @@ function readCommand(name: string, args: string[]): Command {
       return { name, options: readProviders(args) }
     case 'auth':
       return { name, options: readAuthArguments(args, readServerUrl) }
+    case 'token':
+      return { name, options: readTokenArguments(args) }
     case 'plugin':
       return { name, options: readPluginArguments(args, readServerUrl) }
     case 'session':

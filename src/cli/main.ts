@@ -55,6 +55,8 @@ async function main(argv: readonly string[]): Promise<number> {
       return (await import('./commands/models/models.js')).listProviders(command.options)
     case 'auth':
       return (await import('./commands/auth/auth.js')).auth(command.options)
+    case 'token':
+      return (await import('./commands/token/token.js')).token(command.options)
     case 'plugin':
       return (await import('./commands/plugin/plugin.js')).plugin(command.options)
     case 'session':

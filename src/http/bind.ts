@@ -14,6 +14,8 @@ import { fieldNames, parseRequest } from '../protocol/text/parse.js'
 import type { Answer, Parsed, RouteContract, Schema } from '../protocol/route.js'
 import type { Admission } from './admission/admission.js'
 import type { Audit } from './admission/audit.js'
+import { refuseStrangers } from './admission/hosted.js'
+import type { Standing } from './admission/standing.js'
 import { JSON_TYPE } from './answer/errors.js'
 import { fieldsOf } from './request/fields.js'
 import { answerHeaders } from './request/headers.js'
@@ -87,9 +89,10 @@ export interface BinderParts {
   readonly audit: Audit
   readonly calls: OpenCalls
   readonly interims: Interims
+  readonly standing: Standing
 }
 
-export function createBinder(app: FastifyInstance, { admission, streams, audit, calls, interims }: BinderParts): Binder {
+export function createBinder(app: FastifyInstance, { admission, streams, audit, calls, interims, standing }: BinderParts): Binder {
   function route(contract: RouteContract, handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>): void {
     app.route({
       method: contract.method,
@@ -134,7 +137,11 @@ export function createBinder(app: FastifyInstance, { admission, streams, audit, 
           ...answerHeaders(request.id, request.allowedOrigin),
           ...(trimmed !== undefined && { [TRIMMED_HEADER]: String(trimmed) }),
         }
-        stream.open(headers, (how) => subscription.close(how))
+        const forget = standing.follow(call.caller, () => stream.end())
+        stream.open(headers, (how) => {
+          forget()
+          subscription.close(how)
+        })
         audit.record(request, contract.success.status)
       })
     },
@@ -161,13 +168,15 @@ export function admitterOf(contract: RouteContract, admission: Admission): (requ
       query: contract.query && parseRequest(contract.query, 'query', query),
       headers: contract.headers && parseRequest(contract.headers, 'header', headers),
     }
-    const directory = await admission.admit(contract.access, callerOf(request), {
+    const named = {
       params,
       directory: query['directory'],
       directoryHeader: headers['x-svc-directory'],
       scope: query['scope'],
       sessionId: query['sessionId'],
-    })
+    }
+    refuseStrangers(contract, callerOf(request), named)
+    const directory = await admission.admit(contract.access, callerOf(request), named)
     request.admitted = { directory, ...parsed }
   }
 }

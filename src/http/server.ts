@@ -21,6 +21,7 @@ import { acceptJsonBodies } from './request/body.js'
 import { createOpenCalls } from './calls.js'
 import { createDoors, isLoopbackName } from './admission/doors.js'
 import { sendError } from './answer/errors.js'
+import { createStanding } from './admission/standing.js'
 import { createGate } from './admission/gate.js'
 import { createInterims } from './answer/interim.js'
 import { createGuesses } from './admission/guesses.js'
@@ -136,7 +137,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   app.setNotFoundHandler((request, reply) => sendError(request, reply, new SvcError('resource.not_found'), log))
 
   const admission = createAdmission(runtime)
-  const parts = { admission, streams, audit, calls, interims: createInterims(clock) }
+  const standing = createStanding(clock, tokens)
+  const parts = { admission, streams, audit, calls, interims: createInterims(clock), standing }
   const bind = createBinder(app, parts)
   bindRoutes(bind, options, admission)
   app.register(async (scope) => importRoutes(scope, createBinder(scope, parts), runtime, admission))
@@ -144,7 +146,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   app.register(async (scope) => {
     // Sockets end with `bridges`; errors on an open socket close it, with the code that says why, before they are told here.
     await scope.register(websocket, { options: SOCKET_OPTIONS, errorHandler: () => undefined, preClose: (done) => done() })
-    const socketParts = { admission, audit, calls, upgrades, bridges }
+    const socketParts = { admission, audit, standing, calls, upgrades, bridges }
     terminalSocket(scope, { tickets, ...socketParts })
     contributedRoutes(scope, { runtime, ...socketParts })
   })

@@ -10,6 +10,10 @@ export interface Caller {
   readonly operator: boolean
   /** Canonical prefixes the caller may use; undefined = every directory. */
   readonly directoryPrefixes: readonly string[] | undefined
+  /** A stranger to this installation: may use what is listed for such callers, and starts no program here. */
+  readonly hosted?: true
+  /** When the credential ends by itself, Unix ms. */
+  readonly until?: number
   /** Set where no person is behind the call: a plugin, a workflow, an agent. */
   readonly isAutomatic?: true
 }
@@ -30,8 +34,23 @@ export const PLUGIN_CALLER: Caller = { ...TRUSTED_CALLER, isAutomatic: true }
 
 /** Whether a canonical path lies in what the caller may use; compares whole path segments. */
 export function mayUseDirectory(caller: Caller, canonicalPath: string): boolean {
-  if (caller.directoryPrefixes === undefined) return true
-  return caller.directoryPrefixes.some((prefix) => isWithin(prefix, canonicalPath))
+  const { directoryPrefixes: prefixes } = caller
+  if (prefixes === undefined) return true
+  return prefixes.length <= FEW ? prefixes.some((prefix) => isWithin(prefix, canonicalPath)) : isWithinOneOf(prefixes, canonicalPath)
+}
+
+/** So many are compared one by one. */
+const FEW = 4
+const sets = new WeakMap<readonly string[], ReadonlySet<string>>()
+
+/** A look for each folder on the way to the path, whatever number of prefixes there are. */
+function isWithinOneOf(prefixes: readonly string[], path: string): boolean {
+  const known = sets.get(prefixes)
+  const set = known ?? new Set(prefixes)
+  if (known === undefined) sets.set(prefixes, set)
+  if (set.has(path) || set.has('/')) return true
+  for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) if (set.has(path.slice(0, at))) return true
+  return false
 }
 
 /** Whether `path` equals `root` or lies below it; both absolute and canonical, `/` separated. */

@@ -10,6 +10,7 @@ import { serverLimits } from './limits/server.js'
 import { serversLimits } from './limits/servers.js'
 import { sessionsLimits } from './limits/sessions.js'
 import { delegationLimits } from './limits/delegation.js'
+import { tenantsLimits } from './limits/tenants.js'
 import { terminalsLimits } from './limits/terminals.js'
 import { webLimits } from './limits/web.js'
 import { workflowsLimits } from './limits/workflows.js'
@@ -26,6 +27,7 @@ export const LIMITS = {
   ...brokersLimits,
   ...workflowsLimits,
   ...repositoriesLimits,
+  ...tenantsLimits,
   ...terminalsLimits,
   ...delegationLimits,
   ...serversLimits,

@@ -5,6 +5,7 @@ import type { Runtime } from '../ports/facades.js'
 import { type Listener, createRuntime } from '../actors/runtime/runtime.js'
 import { createHttpServer } from '../http/server.js'
 import { createTokens } from '../http/admission/tokens.js'
+import { openCredentials } from '../actors/tenancy/credentials.js'
 import { LIMITS } from '../protocol/limits.js'
 import { whoElseMay } from '../store/disk/state-directory.js'
 import { openStore } from '../store/open.js'
@@ -49,7 +50,9 @@ interface Ending {
 /** Starts everything; resolves once the socket answers. Throws `SvcError` with a message for a person, and leaves nothing running then. */
 export async function startService(effects: Effects, options: ServiceOptions): Promise<RunningService> {
   const { env, log, paths, clock } = effects
-  const tokens = createTokens(options.token === undefined ? env : { SVC_AGENT_TOKEN: options.token })
+  // A server inside a command is for that command alone.
+  const credentials = options.token === undefined ? await openCredentials(effects, process.getuid?.()) : undefined
+  const tokens = createTokens(options.token === undefined ? env : { SVC_AGENT_TOKEN: options.token }, credentials)
   for (const variable of unreadVariables(env)) log.warn('an environment variable has no effect: this svc does not read it', { variable })
   for (const { name, problem } of unreadValues(env)) log.warn('an environment variable cannot be read', { variable: name, problem })
   const store = openStore({ directory: paths.state, now: () => clock.now() })
@@ -87,6 +90,7 @@ export async function startService(effects: Effects, options: ServiceOptions): P
       close() {
         forget()
         closeDoor()
+        credentials?.close()
         return server.close(LIMITS.stop.answers)
       },
     }
@@ -100,6 +104,7 @@ export async function startService(effects: Effects, options: ServiceOptions): P
       version: VERSION,
       programs: pluginPrograms(),
       ...(options.inspectPayloads === true && { inspectPayloads: true }),
+      ...(credentials !== undefined && { tenantResolver: () => credentials.resolver() }),
       serverUrl: () => (url === '' ? undefined : url),
       listen,
     })
@@ -116,6 +121,7 @@ export async function startService(effects: Effects, options: ServiceOptions): P
       ended: running.ended,
     }
   } catch (error) {
+    credentials?.close()
     throw error instanceof SvcError ? error : listenFailure(error, options)
   }
 }

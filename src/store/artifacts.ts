@@ -15,11 +15,13 @@ export function createArtifactTable(connection: Connection): ArtifactTable {
     'select json from artifacts where tenant_id = ? and session_id = ? order by created desc, id desc',
   )
   const remove = connection.query<[string]>('delete from artifacts where id = ?')
+  const any = connection.query<[string], { id: string }>('select id from artifacts where id = ?')
   const ids = connection.query<[], { id: string }>('select id from artifacts order by id')
   return {
     insert: (artifact, tenantId) =>
       void insert.run(artifact.id, tenantId, artifact.sessionId ?? null, artifact.created, JSON.stringify(artifact)),
     get: (id, tenantId) => valueIn<Artifact>(get.get(id, tenantId)),
+    isKnown: (id) => any.get(id) !== undefined,
     list: (tenantId, sessionId) =>
       (sessionId === undefined ? list.all(tenantId) : listOfSession.all(tenantId, sessionId)).map((row) => valueOf<Artifact>(row.json)),
     remove: (id) => void remove.run(id),

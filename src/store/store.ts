@@ -290,6 +290,8 @@ export interface AuditTable {
 export interface ArtifactTable {
   insert(artifact: Artifact, tenantId: string): void
   get(id: string, tenantId: string): Artifact | undefined
+  /** Whether there is such an artifact, whoever has it. */
+  isKnown(id: string): boolean
   /** Newest first. */
   list(tenantId: string, sessionId?: string): Artifact[]
   remove(id: string): void

@@ -61,6 +61,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     layers: ['http', 'kernel', 'protocol'],
     contracts: {
       'src/ports/contributions.ts': [],
+      'src/ports/credentials.ts': [],
       'src/ports/effects.ts': [],
       'src/ports/facades.ts': [],
       'src/ports/plugins.ts': [],

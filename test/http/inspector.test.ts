@@ -11,6 +11,7 @@ const guarded = createTestServer({ ...page, ...withToken })
 const hosted: TokenSource = {
   trusted: false,
   authenticate: () => ({ subject: 'hosted:acme', tenantId: 'acme', authenticated: true, operator: false, directoryPrefixes: ['/srv'] }),
+  stands: () => true,
 }
 const shared = createTestServer({ ...page, tokens: hosted })
 const bare = createTestServer()

@@ -160,6 +160,7 @@ describe('who may call a contributed route', () => {
     const tokens = {
       trusted: false,
       authenticate: () => ({ subject: 's', tenantId: 'local', authenticated: true, operator: false, directoryPrefixes: ['/srv/mine'] }),
+      stands: () => true,
     }
     const { server, matched, bodies } = offering({ directory: '/srv/here' }, { tokens })
     expect((await server.inject({ url: NOTES })).json()).toMatchObject({ code: 'auth.directory_forbidden' })

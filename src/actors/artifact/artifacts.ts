@@ -44,8 +44,9 @@ export function createArtifacts({ effects, store, directory }: ArtifactsOptions)
     `${directory}/${/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(tenantId) ? tenantId : `~${effects.sha256(tenantId)}`}`
   const find = (caller: Caller, id: string): Artifact => {
     const artifact = store.artifacts.get(id, caller.tenantId)
-    if (artifact === undefined) throw new SvcError('resource.not_found', 'There is no such artifact.', { artifactId: id })
-    return artifact
+    if (artifact !== undefined) return artifact
+    if (store.artifacts.isKnown(id)) throw new SvcError('request.forbidden', 'The artifact belongs to somebody else.')
+    throw new SvcError('resource.not_found', 'There is no such artifact.', { artifactId: id })
   }
   const commit = async (caller: Caller, artifact: Artifact, path: string): Promise<void> => {
     try {

@@ -42,10 +42,13 @@ export interface AssemblyOptions {
   readonly inspect?: ((event: InspectionEvent) => void) | undefined
   /** The inspector may tell payloads. */
   readonly inspectPayloads?: boolean | undefined
+  /** How tenants are told apart, as health says it. */
+  readonly tenantResolver?: (() => string) | undefined
 }
 
 /** Everything of a service, wired but not started. */
-export async function assemble({ effects, store, version, programs, serverUrl, inspect, inspectPayloads }: AssemblyOptions) {
+export async function assemble(options: AssemblyOptions) {
+  const { effects, store, version, programs, serverUrl, inspect, inspectPayloads, tenantResolver } = options
   const happening = wireEvents(effects, store)
   const { actors, bus, journal, families, live, owners, statuses, outstanding, executions } = happening
   const projects = createProjects(effects)
@@ -108,6 +111,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     version,
     plugins: serving,
     generation: () => serving.generation,
+    tenantResolver,
   })
   const sessions = createSessions(
     core,

@@ -40,6 +40,8 @@ export interface RuntimeOptions {
   readonly inspect?: (event: InspectionEvent) => void
   /** The inspector tells payloads too, prompts and all; off unless the operator switched it on. */
   readonly inspectPayloads?: boolean
+  /** How tenants are told apart, as health says it; without it there is one. */
+  readonly tenantResolver?: () => string
 }
 
 export interface RunningRuntime {

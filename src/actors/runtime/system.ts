@@ -27,6 +27,8 @@ export interface SystemDeps {
   readonly version: string
   /** Number of the active plugin registry generation. */
   readonly generation: () => number
+  /** How tenants are told apart, in a word. */
+  readonly tenantResolver?: (() => string) | undefined
 }
 
 const PLUGIN_API_VERSION = '1.0.0'
@@ -68,7 +70,7 @@ export async function createSystem(deps: SystemDeps): Promise<System> {
       healthy: true,
       version,
       providerCredentialStore: 'file',
-      tenantResolver: 'local',
+      tenantResolver: deps.tenantResolver?.() ?? 'local',
       deployment: DEPLOYMENT,
       executionAvailable: true,
       artifactStore: 'local',

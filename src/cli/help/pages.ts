@@ -15,6 +15,7 @@ import { PLUGIN } from '../commands/plugin/plugin-pages.js'
 import { RUN } from '../commands/run/run-page.js'
 import { SERVE } from '../commands/serve/serve-page.js'
 import { SESSION } from '../commands/session/session-pages.js'
+import { TOKEN } from '../commands/token/token-pages.js'
 import { USAGE } from '../commands/usage/usage-page.js'
 import { WORKFLOW } from '../commands/workflow/workflow-pages.js'
 import { RESOURCES } from '../commands/resource/resource-pages.js'
@@ -60,6 +61,7 @@ export const PAGES: readonly (Page | Group)[] = [
   MODELS,
   PROVIDERS,
   AUTH,
+  TOKEN,
   ...RESOURCES,
   MCP,
   LSP,

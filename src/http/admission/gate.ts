@@ -30,10 +30,10 @@ export interface GateParts {
 
 /** Lets a request through, or rejects with what refuses it. Answers true when it is answered already: a preflight, or a person who looks for a page. */
 export function createGate({ doors, tokens, calls, sockets, guesses, checkAgent, onRefusedCredential }: GateParts) {
-  function authenticate(request: FastifyRequest): void {
+  async function authenticate(request: FastifyRequest): Promise<void> {
     const { authorization } = request.headers
     try {
-      request.caller = tokens.authenticate(authorization)
+      request.caller = await tokens.authenticate(authorization)
     } catch (error) {
       onRefusedCredential()
       throw isGuess(authorization) ? guesses.refusal(request.raw.socket.remoteAddress ?? '') : error
@@ -59,12 +59,12 @@ export function createGate({ doors, tokens, calls, sockets, guesses, checkAgent,
     }
 
     if (request.is404 && !path.startsWith('/v2/')) {
-      identify(request, tokens)
+      await identify(request, tokens)
       if (!isVisitor(request, path)) throw notFound(request.method, path)
       sendHome(reply)
       return true
     }
-    if (!open) authenticate(request)
+    if (!open) await authenticate(request)
     if (!open && !tokens.trusted) {
       await checkAgent.operation(request.raw, request.routeOptions.config.contract?.path ?? path)
       request.checkPerson = () => checkAgent.person(request.raw)
@@ -90,10 +90,10 @@ function isOpen(contract: Pick<RouteContract, 'access'> | undefined, target: str
 }
 
 /** Outside the API there is nothing to protect; a caller who says who it is is still written down. */
-function identify(request: FastifyRequest, tokens: TokenSource): void {
+async function identify(request: FastifyRequest, tokens: TokenSource): Promise<void> {
   if (request.headers.authorization === undefined) return
   try {
-    request.caller = tokens.authenticate(request.headers.authorization)
+    request.caller = await tokens.authenticate(request.headers.authorization)
   } catch {
     request.caller = null
   }

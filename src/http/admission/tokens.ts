@@ -2,13 +2,22 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { LOCAL_TENANT, TRUSTED_CALLER } from '../../protocol/caller.js'
 import type { Caller } from '../../protocol/caller.js'
+import type { CredentialSource } from '../../ports/credentials.js'
 import { SvcError } from '../../protocol/errors.js'
 
 export interface TokenSource {
   /** True when no credential is configured: everybody who passes the doors is `TRUSTED_CALLER`. */
   readonly trusted: boolean
-  /** The caller of an Authorization header; throws `auth.invalid_token`, the same for every cause. */
-  authenticate(authorization: string | undefined): Caller
+  /** The caller of an Authorization header; throws or rejects with `auth.invalid_token`, the same for every cause. */
+  authenticate(authorization: string | undefined): Caller | Promise<Caller>
+  /** Whether what made this caller is still good. */
+  stands(caller: Caller): boolean
+}
+
+/** What there is besides the token of the operator. */
+export interface OtherCredentials {
+  readonly file?: CredentialSource | undefined
+  readonly signed?: CredentialSource | undefined
 }
 
 const OPERATOR: Caller = {
@@ -26,28 +35,44 @@ export function isGuess(authorization: string | undefined): boolean {
   return BEARER.test(authorization ?? '')
 }
 
+/** Credentials with this beginning are of the workspace daemon, and of nobody else (subsystems d.1). */
+const SIGNED = 'svc-daemon-v1.'
+
 /** Reads `SVC_AGENT_TOKEN`; a credential that is configured but unusable is `config.invalid` and stops the start. */
-export function createTokens(env: Readonly<Record<string, string | undefined>>): TokenSource {
-  if (env['SVC_AGENT_AUTH_CONFIG'] !== undefined) {
-    throw new SvcError(
-      'config.invalid',
-      'SVC_AGENT_AUTH_CONFIG is set, but this version has no tenants. Unset it, or use SVC_AGENT_TOKEN for one local operator.',
-    )
-  }
+export function createTokens(env: Readonly<Record<string, string | undefined>>, { file, signed }: OtherCredentials = {}): TokenSource {
+  if (env['SVC_AGENT_AUTH_CONFIG'] !== undefined && file === undefined)
+    throw new SvcError('config.invalid', 'SVC_AGENT_AUTH_CONFIG is set, and no token file was read.')
   const token = env['SVC_AGENT_TOKEN']
-  if (token === undefined) return { trusted: true, authenticate: () => TRUSTED_CALLER }
-  if (!TOKEN.test(token)) {
+  if (token !== undefined && !TOKEN.test(token))
     throw new SvcError('config.invalid', 'SVC_AGENT_TOKEN is empty or contains characters other than printable ASCII without spaces.')
+  if (token?.startsWith(SIGNED) === true)
+    throw new SvcError('config.invalid', `SVC_AGENT_TOKEN begins with ${SIGNED}: no such token is ever looked for.`)
+  if (token === undefined && file === undefined && signed === undefined)
+    return { trusted: true, authenticate: () => TRUSTED_CALLER, stands: () => true }
+  const expected = token === undefined ? undefined : digest(token)
+
+  /** Every source that a credential could be of is asked, whatever the others say (threat-model T2). */
+  function callerOf(secret: string): Caller | undefined | Promise<Caller | undefined> {
+    if (secret.startsWith(SIGNED)) return signed?.callerOf(secret)
+    const isOperator = expected !== undefined && timingSafeEqual(digest(secret), expected)
+    const other = file?.callerOf(secret)
+    return isOperator ? OPERATOR : other
   }
-  const expected = digest(token)
+
   return {
     trusted: false,
     authenticate(authorization) {
       const given = BEARER.exec(authorization ?? '')?.[1]
-      if (given === undefined || !timingSafeEqual(digest(given), expected)) throw new SvcError('auth.invalid_token')
-      return OPERATOR
+      const caller = given === undefined ? undefined : callerOf(given)
+      return caller instanceof Promise ? caller.then(admitted) : admitted(caller)
     },
+    stands: (caller) => file?.stands(caller) ?? signed?.stands(caller) ?? true,
   }
+}
+
+function admitted(caller: Caller | undefined): Caller {
+  if (caller === undefined) throw new SvcError('auth.invalid_token')
+  return caller
 }
 
 function digest(text: string): Buffer {

@@ -18,6 +18,8 @@ import { fieldNames, parseRequest } from '../../protocol/text/parse.js'
 import { directoryHeaders, directoryQuery } from '../../protocol/shared.js'
 import type { Admission } from '../admission/admission.js'
 import type { Audit } from '../admission/audit.js'
+import { refuseStrangers } from '../admission/hosted.js'
+import type { Standing } from '../admission/standing.js'
 import type { OpenCalls } from '../calls.js'
 import { fieldsOf } from '../request/fields.js'
 import { answerOf } from './plugin-answer.js'
@@ -46,6 +48,7 @@ export interface ContributedParts {
   readonly runtime: Runtime
   readonly admission: Admission
   readonly audit: Audit
+  readonly standing: Standing
   readonly calls: OpenCalls
   readonly upgrades: Upgrades
   readonly bridges: Bridges
@@ -60,7 +63,7 @@ const OTHER_METHODS = ['POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 /** `scope` is a Fastify instance that knows sockets. */
 export function contributedRoutes(scope: FastifyInstance, parts: ContributedParts): void {
-  const { runtime, admission, audit, calls, upgrades, bridges } = parts
+  const { runtime, admission, audit, standing, calls, upgrades, bridges } = parts
 
   async function select(request: FastifyRequest): Promise<void> {
     const caller = callerOf(request)
@@ -73,6 +76,7 @@ export function contributedRoutes(scope: FastifyInstance, parts: ContributedPart
       scope: undefined,
       sessionId: query.sessionId,
     }
+    refuseStrangers(undefined, caller, named)
     await admission.admit({ class: 'caller' }, caller, named)
     const path = canonicalPath(request.raw.url ?? '')
     const pluginId = path.split('/')[3] ?? ''
@@ -127,8 +131,9 @@ export function contributedRoutes(scope: FastifyInstance, parts: ContributedPart
       wsHandler(client, request) {
         audit.record(request, SWITCHING_PROTOCOLS)
         const { peer } = contributedOf(request)
-        if (peer === undefined) client.terminate()
-        else bridges.join(client, peer)
+        if (peer === undefined) return client.terminate()
+        standing.followSocket(callerOf(request), client)
+        bridges.join(client, peer)
       },
     })
     scope.route({ method: [...OTHER_METHODS], url, bodyLimit: LIMITS.plugins.routeBody, onRequest: select, handler: answer })

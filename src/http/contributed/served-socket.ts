@@ -10,6 +10,7 @@ import { SvcError } from '../../protocol/errors.js'
 import type { RouteContract } from '../../protocol/route.js'
 import type { Admission } from '../admission/admission.js'
 import type { Audit } from '../admission/audit.js'
+import type { Standing } from '../admission/standing.js'
 import { admitterOf, callOf } from '../bind.js'
 import type { OpenCalls } from '../calls.js'
 import { framePeer } from '../sockets/peers.js'
@@ -23,6 +24,7 @@ export interface ServedSocketParts {
   readonly tickets: Tickets
   readonly admission: Admission
   readonly audit: Audit
+  readonly standing: Standing
   readonly calls: OpenCalls
   readonly upgrades: Upgrades
   readonly bridges: Bridges
@@ -30,7 +32,7 @@ export interface ServedSocketParts {
 
 /** `scope` is a Fastify instance that knows sockets. */
 export function bindServedSocket(scope: FastifyInstance, parts: ServedSocketParts, contract: RouteContract): void {
-  const { tickets, audit, calls, upgrades, bridges } = parts
+  const { tickets, audit, standing, calls, upgrades, bridges } = parts
   const peers = new WeakMap<FastifyRequest, Peer>()
 
   async function open(request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -62,8 +64,9 @@ export function bindServedSocket(scope: FastifyInstance, parts: ServedSocketPart
     wsHandler(client, request) {
       audit.record(request, contract.success.status)
       const peer = peers.get(request)
-      if (peer === undefined) client.terminate()
-      else bridges.join(client, peer)
+      if (peer === undefined) return client.terminate()
+      if (request.caller !== null) standing.followSocket(request.caller, client)
+      bridges.join(client, peer)
     },
   })
 }

@@ -3,6 +3,7 @@ import type { Runtime } from '../../ports/facades.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { toOpenApi } from '../../protocol/openapi.js'
 import { systemRoutes as contracts } from '../../protocol/system/system.js'
+import { capabilitiesFor } from '../admission/hosted.js'
 import type { Binder } from '../bind.js'
 
 export function systemRoutes(bind: Binder, { system }: Runtime): void {
@@ -10,9 +11,9 @@ export function systemRoutes(bind: Binder, { system }: Runtime): void {
   bind.json(contracts.health, () => system.health())
   bind.json(contracts.meta, () => system.meta())
   bind.json(contracts.openapi, () => (document ??= { rawJson: JSON.stringify(toOpenApi()) }))
-  bind.json(contracts.runtime, () => system.runtime())
+  bind.json(contracts.runtime, ({ caller }) => ({ ...system.runtime(), ...(caller.hosted === true && { executionAvailable: false }) }))
   bind.json(contracts.identity, () => system.identity())
-  bind.json(contracts.capabilities, ({ directory }) => system.capabilities(directory))
+  bind.json(contracts.capabilities, async ({ caller, directory }) => capabilitiesFor(caller, await system.capabilities(directory)))
   bind.json(contracts.audit, ({ caller, query }) => system.audit(caller, query.limit ?? LIMITS.audit.pageDefault))
   bind.json(contracts.directories, ({ caller, query }) => system.directories(caller, query.path))
 }

@@ -41,6 +41,7 @@ const TRUTHY: readonly string[] = ['1', 'true', 'TRUE', 'yes', 'YES']
 const FORMS: Readonly<Record<string, Form>> = {
   SVC_AGENT_TOKEN: text,
   SVC_AGENT_AUTH_CONFIG: text,
+  SVC_DAEMON_TOKEN: text,
   SVC_AGENT_ALLOW_UNAUTHENTICATED_REMOTE: words('1', '0'),
   SVC_AGENT_STATE_DIR: text,
   SVC_AGENT_CACHE_DIR: text,

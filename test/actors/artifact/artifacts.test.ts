@@ -220,8 +220,9 @@ describe('tenants', () => {
       async () => artifacts.content(hosted('b'), id),
       async () => artifacts.delete(hosted('b'), id),
     ]) {
-      expect(await codeOf(use)).toBe('resource.not_found')
+      expect(await codeOf(use)).toBe('request.forbidden')
     }
+    expect(await codeOf(async () => artifacts.get(hosted('b'), 'art_absent'))).toBe('resource.not_found')
     expect(artifacts.get(hosted('a'), id).id).toBe(id)
   })
 

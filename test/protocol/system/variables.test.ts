@@ -69,7 +69,7 @@ const TEXTS =
     .map((name) => `SVC_AGENT_${name}`)
 
 test('every variable is text, or has values that cannot be read', () => {
-  const known = [...Object.keys(READABLE), ...TEXTS, 'SVC_DISPLAY_NAME'].filter((name) => !name.endsWith('_BASE_URL'))
+  const known = [...Object.keys(READABLE), ...TEXTS, 'SVC_DISPLAY_NAME', 'SVC_DAEMON_TOKEN'].filter((name) => !name.endsWith('_BASE_URL'))
   expect(known.toSorted()).toEqual(VARIABLES.toSorted())
 })
 

@@ -45,6 +45,7 @@ export interface Sandbox {
 /** The policy of one plugin: what its entry says, else that of the installation. */
 export function sandboxPolicy(sandbox: boolean | undefined, env: Readonly<Record<string, string | undefined>>): SandboxPolicy {
   if (sandbox !== undefined) return sandbox ? 'required' : 'off'
+  if ((env['SVC_AGENT_AUTH_CONFIG'] ?? '') !== '') return 'required'
   switch (env['SVC_AGENT_PLUGIN_SANDBOX']?.toLowerCase()) {
     case 'required':
     case '1':

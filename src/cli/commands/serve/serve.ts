@@ -45,7 +45,7 @@ function tellFirstSteps({ log }: Pick<Effects, 'log'>): void {
 /** For a person at a terminal; what cannot be found out is no reason to stop. */
 async function linesFor({ url, defaultModel }: RunningService, options: ServeOptions, { env, paths }: Effects): Promise<readonly Line[]> {
   const { greeting } = await import('./greeting.js')
-  const hasToken = (env['SVC_AGENT_TOKEN'] ?? env['SVC_AGENT_AUTH_CONFIG'] ?? '') !== ''
+  const hasToken = (env['SVC_AGENT_TOKEN'] ?? env['SVC_AGENT_AUTH_CONFIG'] ?? env['SVC_DAEMON_TOKEN'] ?? '') !== ''
   const model = await defaultModel(paths.cwd).catch(() => null)
   return greeting({ url, options, model, hasToken, state: paths.state })
 }

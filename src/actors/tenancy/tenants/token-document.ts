@@ -1,0 +1,143 @@
+/**
+ * The token file as data (subsystems d.3; service.md, Authentication 3). Pure.
+ *
+ * I1 What cannot be taken word for word is refused as a whole, with line and reason; nothing is guessed, mended or passed over.
+ * I2 No token, nor a piece of the text it stands in, is in any message.
+ */
+import { findNodeAtLocation, type JSONPath, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
+import * as z from 'zod'
+import { LOCAL_TENANT } from '../../../protocol/caller.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import { isPlain } from '../../../protocol/text/plain-path.js'
+import { SIGNED_PREFIX } from '../signed/credential.js'
+
+const { token: TOKEN, prefixes, prefix: PREFIX, most } = LIMITS.tenants
+
+/** A name of a tenant is a name of a folder as well. */
+const tenantId = z
+  .string()
+  .regex(/^[A-Za-z0-9_.:-]{1,128}$/, 'has to be 1 to 128 letters, digits, "_", ".", ":" or "-"')
+  .refine((name) => name !== '.' && name !== '..', 'may not be "." or ".."')
+  .refine((name) => name !== LOCAL_TENANT, `may not be "${LOCAL_TENANT}": that is the operator of this server`)
+
+const token = z
+  .string()
+  .regex(/^[\x21-\x7e]+$/, 'has to be printable ASCII without spaces, and not empty')
+  .max(TOKEN, `has more than ${TOKEN} characters`)
+  .refine((text) => !text.startsWith(SIGNED_PREFIX), `may not begin with ${SIGNED_PREFIX}: no such token is ever looked for here`)
+
+const directoryPrefix = z
+  .string()
+  .max(PREFIX, `has more than ${PREFIX} characters`)
+  .refine((path) => path.startsWith('/'), 'has to be an absolute path')
+  .refine((path) => isPlain(path), 'has to be written without ".", "..", empty parts, a "/" at the end or control characters')
+
+/** Of the format, and of no effect here: refused, so that nobody believes in a bound that is none (choice 23). */
+const UNENFORCED = ['maxSessions', 'maxArtifacts', 'maxArtifactBytes', 'artifactRetentionDays', 'requestsPerMinute', 'maxInFlight'] as const
+const unenforced = z.never('is not enforced by this version: take it out, because it would promise what does not hold').optional()
+
+const Entry = z.strictObject({
+  token,
+  tenantId,
+  directoryPrefixes: z.array(directoryPrefix).max(prefixes, `has more than ${prefixes} directories`).default([]),
+  ...(Object.fromEntries(UNENFORCED.map((name) => [name, unenforced])) as Record<(typeof UNENFORCED)[number], typeof unenforced>),
+})
+const Document = z.strictObject({ tokens: z.array(Entry).max(most, `has more than ${most} tokens`) })
+
+export interface TokenEntry {
+  readonly token: string
+  readonly tenantId: string
+  readonly directoryPrefixes: readonly string[]
+}
+
+export type TokenDocument =
+  | { readonly ok: true; readonly tokens: readonly TokenEntry[] }
+  | { readonly ok: false; readonly line: number; readonly reason: string }
+
+export function readTokenDocument(text: string): TokenDocument {
+  const value = jsonIn(text)
+  if (value === undefined) return notJson(text)
+  const read = Document.safeParse(value)
+  if (!read.success) {
+    const [issue] = read.error.issues
+    return refusal(text, faultOf(issue))
+  }
+  const { tokens } = read.data
+  const fault = duplicate(tokens) ?? overlooked(value)
+  return fault === undefined ? { ok: true, tokens } : refusal(text, fault)
+}
+
+interface Fault {
+  readonly path: JSONPath
+  readonly reason: string
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined // I2: the message of the parser quotes what it read
+  }
+}
+
+function notJson(text: string): TokenDocument {
+  const errors: ParseError[] = []
+  parseTree(text, errors, { disallowComments: true, allowTrailingComma: false })
+  const [first] = errors
+  return {
+    ok: false,
+    line: lineAt(text, first?.offset ?? 0),
+    reason: `is not JSON${first === undefined ? '' : ` (${printParseErrorCode(first.error)})`}`,
+  }
+}
+
+function faultOf(issue: z.core.$ZodIssue | undefined): Fault {
+  const path = (issue?.path ?? []).map((step) => (typeof step === 'number' ? step : String(step)))
+  if (issue?.code === 'unrecognized_keys') {
+    const [key = ''] = issue.keys
+    return { path: [...path, key], reason: 'is no field of a token file' }
+  }
+  if (issue?.code === 'invalid_type' && issue.expected !== 'never') return { path, reason: `has to be of type ${issue.expected}` }
+  return { path, reason: issue?.message ?? 'cannot be read' }
+}
+
+function duplicate(tokens: readonly TokenEntry[]): Fault | undefined {
+  const first = new Map<string, number>()
+  for (const [index, entry] of tokens.entries()) {
+    const before = first.get(entry.token)
+    if (before !== undefined) return { path: ['tokens', index, 'token'], reason: `is the token of tokens[${before}], too` }
+    first.set(entry.token, index)
+  }
+  return undefined
+}
+
+/** A member of the prototype of objects is no field, and a schema does not see it. */
+function overlooked(value: unknown): Fault | undefined {
+  return Object.hasOwn(value as object, '__proto__') ? { path: ['__proto__'], reason: 'is no field of a token file' } : undefined
+}
+
+/** Where it stands is looked for only when there is something to say. */
+function refusal(text: string, { path, reason }: Fault): TokenDocument {
+  const tree = parseTree(text)
+  return { ok: false, line: lineAt(text, tree === undefined ? 0 : offsetOf(tree, path)), reason: `${nameOf(path)} ${reason}` }
+}
+
+/** Of the value, or of what is nearest around it where it is missing. */
+function offsetOf(tree: Node, path: JSONPath): number {
+  for (let length = path.length; length > 0; length--) {
+    const node = findNodeAtLocation(tree, path.slice(0, length))
+    if (node !== undefined) return node.offset
+  }
+  return tree.offset
+}
+
+function nameOf(path: JSONPath): string {
+  if (path.length === 0) return 'the document'
+  return path.map((step, index) => (typeof step === 'number' ? `[${step}]` : `${index === 0 ? '' : '.'}${step}`)).join('')
+}
+
+function lineAt(text: string, offset: number): number {
+  let line = 1
+  for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', at + 1)) line++
+  return line
+}

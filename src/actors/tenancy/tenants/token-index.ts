@@ -1,0 +1,44 @@
+/**
+ * Which caller a token of the token file makes.
+ *
+ * I1 What is looked up is a keyed digest, under a key of this process: how long a look takes depends on nothing that somebody who guesses can steer.
+ * I2 A look costs the same whatever number of tokens there are.
+ */
+import { createHmac, randomBytes } from 'node:crypto'
+import type { Caller } from '../../../protocol/caller.js'
+import type { TokenEntry } from './token-document.js'
+
+export interface TokenIndex {
+  callerOf(token: string): Caller | undefined
+  has(caller: Caller): boolean
+}
+
+const key = randomBytes(32)
+
+const digestOf = (token: string): string => createHmac('sha256', key).update(token).digest('base64')
+
+/** A caller of `before` that is still the same stays the same object: who is connected goes on. */
+export function createTokenIndex(entries: readonly TokenEntry[], before?: TokenIndex): TokenIndex {
+  const callers = new Map<string, Caller>()
+  const standing = new Set<Caller>()
+  for (const entry of entries) {
+    const known = before?.callerOf(entry.token)
+    const caller = known !== undefined && isOf(known, entry) ? known : callerOf(entry)
+    callers.set(digestOf(entry.token), caller)
+    standing.add(caller)
+  }
+  return { callerOf: (token) => callers.get(digestOf(token)), has: (caller) => standing.has(caller) }
+}
+
+function callerOf({ tenantId, directoryPrefixes }: TokenEntry): Caller {
+  return { subject: `hosted:${tenantId}`, tenantId, authenticated: true, operator: false, hosted: true, directoryPrefixes }
+}
+
+function isOf(caller: Caller, { tenantId, directoryPrefixes }: TokenEntry): boolean {
+  const before = caller.directoryPrefixes ?? []
+  return (
+    caller.tenantId === tenantId &&
+    before.length === directoryPrefixes.length &&
+    before.every((prefix, index) => prefix === directoryPrefixes[index])
+  )
+}

@@ -78,6 +78,7 @@ export interface InstanceProblem {
     | 'hook'
     | 'reported'
     | 'log'
+    | 'uncontained'
   readonly message: string
 }
 

@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { subagentRoutes, type SubagentTask } from '../../../src/protocol/session/subagent.js'
 import type { InspectorTree } from '../../../src/protocol/system/inspector.js'
 import { finish, type ModelServer, reply, startModelServer, text, toolCall } from '../../fixtures/model-server.js'
@@ -14,6 +14,7 @@ import { approve, configurePlugin, deletePackage, lifecycleOf, untilState, write
 import { mentioning } from '../server/processes.js'
 import { openScene, PROGRAM, type Scene, type Server } from '../server/server.js'
 import type { Stream } from '../server/stream.js'
+import { PATIENCE } from '../../fakes/patience.js'
 import { contentOf } from './host.js'
 import { type Held, heldCalls, type Peer, startPeer } from './retired-in-a-call.js'
 
@@ -193,6 +194,7 @@ test.each(WAYS)('$name: what it was in the middle of ends', async ({ name, stays
       busy: true,
     })
   expect(answersIn(heard)).toEqual([])
+  expect(await peer.came(`/secret-${mark}`)).toEqual({ authorization: 'Bearer a-secret-of-a-test' })
 
   await retire()
   peer.read()
@@ -240,14 +242,10 @@ async function refused(from: number): Promise<never> {
 }
 
 /** Resolves when whoever is at the other end has it. */
-async function begun({ path, runs, asksModel, asksPerson, asks }: Held, mark: string): Promise<void> {
-  if (path !== undefined) {
-    const { authorization } = await peer.came(path)
-    expect(authorization).toBe(path.startsWith('/secret') ? 'Bearer a-secret-of-a-test' : undefined)
-  }
-  const held = (asks[0]?.input as { env?: { HELD?: string } } | undefined)?.env?.HELD
-  if (runs === true && held !== undefined) await expect.poll(() => mentioning(held).length).toBeGreaterThanOrEqual(3)
-  if (asksModel !== undefined) await expect.poll(() => [...unanswered]).toContain(asksModel)
+async function begun({ path, marked, asksModel, asksPerson }: Held, mark: string): Promise<void> {
+  if (path !== undefined) await peer.came(path)
+  if (marked !== undefined) await vi.waitUntil(() => mentioning(marked).length >= 3, { timeout: PATIENCE })
+  if (asksModel !== undefined) await vi.waitUntil(() => unanswered.has(asksModel), { timeout: PATIENCE })
   if (asksPerson === true) await stream.waitFor(({ type, data }) => type === 'permission.asked' && JSON.stringify(data).includes(mark))
 }
 

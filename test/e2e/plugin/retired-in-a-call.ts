@@ -77,8 +77,8 @@ export interface Held {
   readonly isOfCall?: true
   /** Path of the request that the peer gets. */
   readonly path?: string
-  /** Processes that carry the mark. */
-  readonly runs?: boolean
+  /** What its processes carry. */
+  readonly marked?: string
   /** The question that the model gets. */
   readonly asksModel?: string
   /** The person is asked. */
@@ -105,7 +105,7 @@ export function heldCalls(peer: Peer, mark: string): readonly Held[] {
   const spawns = (what: string, line: string): Held => ({
     capability: 'process-spawn',
     what,
-    runs: true,
+    marked: `${mark}-${what}`,
     asks: [
       { method: 'process.spawn', operation: 'spawn', input: { command: ['sh', '-c', line], env: { HELD: `${mark}-${what}` }, sessionId } },
       { method: 'process.spawn', operation: 'wait', input: { opaqueId, waitMs: 60_000 } },

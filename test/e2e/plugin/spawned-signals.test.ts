@@ -31,7 +31,7 @@ const spawning = (line: string) => of('spawn', { command: ['sh', '-c', line] })
 const STUBBORN = "trap '' TERM HUP USR1; sleep 600 & echo up; wait; sleep 600"
 
 describe.each(PLACES)('$where', ({ sandbox, why }) => {
-  const title = (text: string) => (why === undefined ? text : `${text} (skipped: ${why})`)
+  const skipped = why === undefined ? '' : ` (skipped: ${why})`
   let scene: Scene
   let server: Server
   let model: ModelServer
@@ -70,7 +70,7 @@ describe.each(PLACES)('$where', ({ sandbox, why }) => {
     return { exitCode, signal: by, said: output.map(({ text }) => text).join('') }
   }
 
-  test.skipIf(why !== undefined)(title('a program that takes a signal says how it ends'), async () => {
+  test.skipIf(why !== undefined)(`a program that takes a signal says how it ends${skipped}`, async () => {
     const trapping = 'trap "echo taken; exit 7" USR1; echo up; while :; do sleep 0.05; done'
     expect(await ended(trapping, 'SIGUSR1')).toEqual({
       exitCode: 7,
@@ -81,12 +81,12 @@ describe.each(PLACES)('$where', ({ sandbox, why }) => {
     expect(await ended(tidy, 'SIGTERM')).toEqual({ exitCode: 0, signal: null, said: expect.stringMatching(/^up\n[^]*tidied\n$/) as string })
   })
 
-  test.skipIf(why !== undefined)(title('a program that takes none has ended by it'), async () => {
+  test.skipIf(why !== undefined)(`a program that takes none has ended by it${skipped}`, async () => {
     for (const signal of ['SIGUSR1', 'SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL'])
       expect(await ended('echo up; exec sleep 600', signal)).toEqual({ exitCode: null, signal, said: 'up\n' })
   })
 
-  test.skipIf(why !== undefined)(title('a signal reaches what the program has started'), async () => {
+  test.skipIf(why !== undefined)(`a signal reaches what the program has started${skipped}`, async () => {
     const child = `sh -c 'trap "echo heard; exit 0" USR1; echo up; while :; do sleep 0.05; done'`
     expect(await ended(`${child} & trap : USR1; wait; wait; exit 3`, 'SIGUSR1')).toEqual({
       exitCode: 3,
@@ -95,20 +95,23 @@ describe.each(PLACES)('$where', ({ sandbox, why }) => {
     })
   })
 
-  test.skipIf(why !== undefined)(title('a program that no signal ends is gone when it is closed, and when its plugin ends'), async () => {
-    const { id } = await server.createSession()
-    const own = descendants(server.pid).map(({ pid }) => pid)
-    const sleepers = (): Process[] =>
-      descendants(server.pid).filter(({ pid, command }) => !own.includes(pid) && command.includes('sleep 600'))
-    const begin = [spawning(STUBBORN), of('read', { waitMs: 20_000 }), of('signal', { signal: 'SIGTERM' })]
-    expect(await asking(server, id, begin)).toMatchObject([{ sandboxed: sandbox === 'on' }, {}, { sent: true }])
-    expect(sleepers().length).toBeGreaterThanOrEqual(2)
-    expect(await asking(server, id, [spawning(STUBBORN), of('close')])).toMatchObject([{}, { closed: true }])
-    const stream = await server.stream({ tail: true })
-    configurePlugin(scene.place, ID, (entry) => ({ ...entry, enabled: false }))
-    await lifecycleOf(server, ID)
-    await untilState(stream, ID, 'disabled')
-    stream.close()
-    expect(await untilNone(sleepers)).toEqual([])
-  })
+  test.skipIf(why !== undefined)(
+    `a program that no signal ends is gone when it is closed, and when its plugin ends${skipped}`,
+    async () => {
+      const { id } = await server.createSession()
+      const own = descendants(server.pid).map(({ pid }) => pid)
+      const sleepers = (): Process[] =>
+        descendants(server.pid).filter(({ pid, command }) => !own.includes(pid) && command.includes('sleep 600'))
+      const begin = [spawning(STUBBORN), of('read', { waitMs: 20_000 }), of('signal', { signal: 'SIGTERM' })]
+      expect(await asking(server, id, begin)).toMatchObject([{ sandboxed: sandbox === 'on' }, {}, { sent: true }])
+      expect(sleepers().length).toBeGreaterThanOrEqual(2)
+      expect(await asking(server, id, [spawning(STUBBORN), of('close')])).toMatchObject([{}, { closed: true }])
+      const stream = await server.stream({ tail: true })
+      configurePlugin(scene.place, ID, (entry) => ({ ...entry, enabled: false }))
+      await lifecycleOf(server, ID)
+      await untilState(stream, ID, 'disabled')
+      stream.close()
+      expect(await untilNone(sleepers)).toEqual([])
+    },
+  )
 })

@@ -9,6 +9,11 @@ export interface PipeOptions {
   readonly env: Readonly<Record<string, string>>
   /** As for `SpawnOptions`. */
   readonly holds?: readonly Placeholder[]
+  /**
+   * It is a sandbox around the program, in whose group the program is: signals are for the program alone, and when that ends by one it was
+   * sent, so has the child.
+   */
+  readonly isSandbox?: boolean
   /** Bytes of input that may wait for a child that does not read. */
   readonly inputBacklog: number
   onStdout(chunk: Uint8Array): void

@@ -252,9 +252,9 @@ export interface Configs {
   show(directory: string): Promise<ConfigDocument>
   /**
    * Applies a merge patch and answers what `show` does. What is shown without its credential and comes back as it was
-   * shown is not changed.
+   * shown is not changed. Rejects with the reason of `signal` when that aborts before its turn.
    */
-  update(directory: string, patch: Readonly<Record<string, unknown>>): Promise<ConfigDocument>
+  update(directory: string, patch: Readonly<Record<string, unknown>>, signal?: AbortSignal): Promise<ConfigDocument>
   validate(directory: string): Promise<ConfigValidation>
   /** Entries of a map of programs that files of the workspace define, and none of the installation; nobody has accepted them. */
   brought(directory: string, key: 'mcp'): Promise<Readonly<Record<string, unknown>>>

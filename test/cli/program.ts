@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { refuseWarnings } from '../fixtures/node-warnings.js'
 import { filesWithSecrets, plantKey, secretsIn } from '../fixtures/planted.js'
 
-const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+export const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 
 interface Ended {
   readonly code: number | null

@@ -92,7 +92,8 @@ export function createStartPlans(deps: StartPlanDeps): StartPlans {
     const onLine = (generation: number, text: string) => noteLine(record, { at: effects.clock.now(), generation, text })
     return (spec: ProcessSpec) => {
       const publish: BrokerHost['publish'] = async (...event) => brokers.publish(spec.pluginId, ...event)
-      const setConfig: BrokerHost['setConfig'] = (key, value, issueOf) => brokers.ownConfigs.set(spec.pluginId, { key, value }, issueOf)
+      const setConfig: BrokerHost['setConfig'] = (key, value, issueOf, signal) =>
+        brokers.ownConfigs.set(spec.pluginId, { key, value }, issueOf, signal)
       return startProcess(
         { effects, host: { ...brokers, publish, setConfig }, leases, nextInstanceId, offers, wakers, onLine, onCall },
         spec,

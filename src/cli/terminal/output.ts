@@ -144,13 +144,15 @@ export function isAttended(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY
 }
 
-/** Asks the person on standard error. */
+/** Asks the person on standard error; where nothing more can be typed, that is an empty answer. */
 export async function askPerson(question: string, signal: AbortSignal): Promise<string> {
   hideStatus()
+  if (process.stdin.readableEnded) return '' // of which nobody is told again
   const lines = createInterface({ input: process.stdin, output: process.stderr })
   lines.on('SIGINT', () => process.emit('SIGINT'))
+  const over = new Promise<string>((resolve) => lines.once('close', () => resolve('')))
   try {
-    return await typed(lines.question(visibleText(question), { signal }), signal)
+    return await typed(Promise.race([lines.question(visibleText(question), { signal }), over]), signal)
   } finally {
     lines.close()
   }

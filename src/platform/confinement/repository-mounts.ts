@@ -38,10 +38,12 @@ export async function repositoryMounts(files: Files, view: RepositoryView): Prom
   if (found === undefined) return { mounts: [], holds: [], isThere: false }
   const path = join(found.commonDirectory, 'hooks')
   const mounts = await mountsOf(files, found, view)
-  const isHeld =
-    mounts.some(({ at, args }) => at === found.commonDirectory && args[0] === '--bind') && (await files.stat(path)) === undefined
-  if (!isHeld) return { mounts, holds: [], isThere: true }
-  return { mounts: [...mounts, readOnly(path)], holds: [{ path, kind: 'directory' }], isThere: true }
+  const isBound = mounts.some(({ at, args }) => at === found.commonDirectory && args[0] === '--bind')
+  if (!isBound) return { mounts, holds: [], isThere: true }
+  const there = await files.stat(path)
+  if (there !== undefined && there.kind !== 'directory') return { mounts, holds: [], isThere: true }
+  // One that is there may be held for another program, and go with it.
+  return { mounts: there === undefined ? [...mounts, readOnly(path)] : mounts, holds: [{ path, kind: 'directory' }], isThere: true }
 }
 
 async function mountsOf(files: Files, found: Repository, { workspace, allowed, mayShow }: RepositoryView): Promise<readonly Mount[]> {

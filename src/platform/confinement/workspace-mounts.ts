@@ -6,7 +6,8 @@
  *    A link cannot be mounted over, and start-up files in the home directory would change what programs outside do.
  *    Where a link leads inside the workspace, what it leads to is read-only too, unless it was allowed by its own name; it is held where it is
  *    not there yet, and directories with links on the way are closed.
- * I3 Where too many names would have to be looked at, nothing runs.
+ * I3 What is there may be held for another program alone, and go with it: what may be so is held for this one, too.
+ * I4 Where too many names would have to be looked at, nothing runs.
  */
 import { dirname, join } from 'node:path'
 import { isWithin } from '../../protocol/caller.js'
@@ -51,7 +52,7 @@ export async function workspaceMounts(files: Files, protectedFiles: ProtectedFil
     }),
   )
   const count = top.length + inside.reduce((sum, each) => sum + each.length, 0)
-  if (count > MOST_ENTRIES) return { unavailable: tooMany(workspace, count) } // I3
+  if (count > MOST_ENTRIES) return { unavailable: tooMany(workspace, count) } // I4
   const entries = [...top.map((entry) => ({ ...entry, path: join(workspace, entry.name) })), ...inside.flat()]
   const isKept = await keeper(protectedFiles, workspace)
   const kept = (await isKept(entries.filter(({ path }) => path !== join(workspace, '.git')))).filter(({ path }) => !isAllowed(path))
@@ -121,22 +122,27 @@ function directoriesBetween(workspace: string, path: string): readonly string[] 
   return directories
 }
 
-/** Absent names with their directories before them; none below what is there and is no directory. */
+/** Names that are absent or may be held (I3), with their directories before them; none below what is there and is no directory. */
 async function placeholders(files: Files, workspace: string, names: readonly string[]): Promise<readonly Placeholder[]> {
   const holds = new Map<string, Placeholder>()
   for (const name of names) {
     const path = join(workspace, name)
-    if ((await files.entry(path)) !== undefined) continue
+    if (!mayBeHeld((await files.entry(path))?.kind)) continue
     const [directory, child] = name.split('/')
     if (child !== undefined && directory !== undefined) {
       const parent = join(workspace, directory)
       const kind = holds.has(parent) ? 'directory' : (await files.entry(parent))?.kind
-      if (kind === undefined) holds.set(parent, { path: parent, kind: 'directory', isOpen: true })
-      else if (kind !== 'directory') continue
+      if (kind !== undefined && kind !== 'directory') continue
+      if (!holds.has(parent)) holds.set(parent, { path: parent, kind: 'directory', isOpen: true })
     }
     holds.set(path, { path, kind: MARKS_WORKTREE.has(name) ? 'socket' : 'directory' })
   }
   return [...holds.values()]
+}
+
+/** A placeholder is a directory or a socket. */
+function mayBeHeld(kind: string | undefined): boolean {
+  return kind === undefined || kind === 'directory' || kind === 'other'
 }
 
 interface Entry {

@@ -13,10 +13,13 @@ const ProviderAuthPrompt = z
     key: z.string(),
     message: z.string(),
     placeholder: z.string().optional(),
+    /** Of a text: it is not shown while it is typed. */
+    secret: z.boolean().optional(),
     options: z.array(z.looseObject({ label: z.string(), value: z.string(), hint: z.string().optional() })).optional(),
     when: Condition.optional(),
   })
   .meta({ id: 'ProviderAuthPrompt' })
+export type ProviderAuthPrompt = z.infer<typeof ProviderAuthPrompt>
 
 const ProviderAuthMethod = z
   .looseObject({ type: z.enum(['api', 'oauth']), label: z.string(), prompts: z.array(ProviderAuthPrompt).optional() })

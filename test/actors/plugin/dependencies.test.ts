@@ -10,7 +10,7 @@ type Wanted = Readonly<Record<string, readonly string[]>>
 
 /** Packages with a hook each; `held` ones are asked to initialize and answer when they are let. */
 async function begin(wanted: Wanted, { approved = Object.keys(wanted), held = [] as readonly string[] } = {}) {
-  const effects = createFakeEffects()
+  const effects = createFakeEffects({ env: { SVC_AGENT_PLUGIN_SANDBOX: 'off' } })
   const asked: string[] = []
   const waiting = new Map<string, () => void>()
   effects.processes.pipe(

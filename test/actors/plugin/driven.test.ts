@@ -66,6 +66,7 @@ describe('a served program', () => {
         directory: at('work'),
         program: '/usr/bin/tool',
         args: ['--x'],
+        uncontained: expect.stringContaining('bubblewrap (bwrap) is not installed') as string,
         env: {
           PATH: '/usr/bin:/bin',
           HOME: at('home'),

@@ -17,7 +17,7 @@ function setUp(document: object) {
   writeFileSync(file, JSON.stringify(document))
   const configs = createConfigs({ effects })
   const own = createOwnConfigs(effects, configs)
-  const set = (key: string, value: unknown) => own.set(ID, { key, value }, allowed)
+  const set = (key: string, value: unknown, { signal } = new AbortController()) => own.set(ID, { key, value }, allowed, signal)
   const written = () => JSON.parse(readFileSync(file, 'utf8')) as { plugins: Record<string, { options: { config: unknown } }> }
   return { effects, own, set, written, configOf: () => written().plugins[ID]?.options.config }
 }
@@ -44,7 +44,9 @@ test('is refused where it is no config, where it is too large or too often, and 
   await expect(set('a.b', 1)).rejects.toThrow('"b" is not within an object')
   await expect(set('', 'text')).rejects.toThrow('a whole config is an object')
   await expect(set('b', 'x'.repeat(LIMITS.brokers.configBytes))).rejects.toThrow('a config may have')
-  await expect(own.set(ID, { key: 'b', value: 1 }, () => 'b is not allowed')).rejects.toThrow('b is not allowed')
+  await expect(own.set(ID, { key: 'b', value: 1 }, () => 'b is not allowed', new AbortController().signal)).rejects.toThrow(
+    'b is not allowed',
+  )
   expect(configOf()).toEqual({ a: 1 })
   for (let used = 8; used < LIMITS.brokers.configWrites; used++) await set('a', 1)
   await expect(set('a', 2)).rejects.toThrow('times a minute')
@@ -68,4 +70,15 @@ test('is noticed as a change only when somebody else made it', async () => {
   expect(own.noticed(ID, { a: 3 })).toEqual({ a: 1 })
   expect(own.noticed(ID, { a: 2 })).toEqual({ a: 2 })
   expect(own.noticed('dev.example.other', { a: 3 })).toEqual({ a: 3 })
+})
+
+test('that waits for its turn is not written for a plugin that has been retired meanwhile', async () => {
+  const { set, configOf } = setUp(entry({ a: 1 }))
+  const retirement = new AbortController()
+  const first = set('a', 2)
+  const behindIt = set('b', 3, retirement)
+  retirement.abort(new Error('retired'))
+  await expect(behindIt).rejects.toThrow('retired')
+  await first
+  expect(configOf()).toEqual({ a: 2 })
 })

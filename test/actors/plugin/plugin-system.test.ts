@@ -22,8 +22,12 @@ function writePackage(effects: FakeEffects, text: string, scope = 'workspace'): 
 }
 
 /** A service with one package; every start of its process is a child that the test plays. */
-async function begin(play: (child: PlayedChild, start: number) => void, plugins: readonly NativePlugin[] = []) {
-  const effects = createFakeEffects()
+async function begin(
+  play: (child: PlayedChild, start: number) => void,
+  plugins: readonly NativePlugin[] = [],
+  env: Readonly<Record<string, string>> = { SVC_AGENT_PLUGIN_SANDBOX: 'off' },
+) {
+  const effects = createFakeEffects({ env })
   let starts = 0
   effects.processes.pipe(() => (child) => play(child, ++starts))
   writePackage(effects, 'one')
@@ -147,12 +151,13 @@ function servesTool(child: PlayedChild, tool: string, answer: (id: number) => vo
 }
 
 /** The package, approved and served by children with one tool. */
-async function serve() {
+async function serve(env?: Readonly<Record<string, string>>) {
   const children: PlayedChild[] = []
-  const begun = await begin((child) => {
+  const play = (child: PlayedChild): void => {
     children.push(child)
     servesTool(child, 'played_tool')
-  })
+  }
+  const begun = await begin(play, [], env)
   await begun.approve()
   await begun.lifecycle()
   await begun.reaches('active')
@@ -331,6 +336,16 @@ describe('a package', () => {
     await approve()
     await lifecycle()
     expect(await reaches('active', 3)).toMatchObject({ diagnostics: [] })
+  })
+
+  it('that runs without the sandbox it would have says why', async () => {
+    const { lifecycle } = await serve({})
+    expect((await lifecycle()).diagnostics).toEqual([
+      {
+        code: 'uncontained',
+        message: expect.stringMatching(/^It runs without a sandbox: bubblewrap \(bwrap\) is not installed/) as string,
+      },
+    ])
   })
 
   it('that has not answered initialize yet does not keep the routes of others waiting', async () => {

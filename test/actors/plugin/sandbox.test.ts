@@ -106,7 +106,10 @@ describe('where there is no sandbox', () => {
   it('runs the plain program unless a sandbox is required', async () => {
     const sandbox = createSandbox(createFakeEffects())
     expect(await sandbox.wrap('off', PROGRAM)).toEqual(PLAIN)
-    expect(await sandbox.wrap('auto', PROGRAM)).toEqual(PLAIN)
+    expect(await sandbox.wrap('auto', PROGRAM)).toEqual({
+      ...PLAIN,
+      uncontained: expect.stringContaining('bubblewrap (bwrap) is not installed') as string,
+    })
     expect(await sandbox.wrap('required', PROGRAM)).toEqual({
       unavailable: expect.stringContaining('sandbox required but bubblewrap (bwrap) is not installed') as string,
     })
@@ -116,7 +119,7 @@ describe('where there is no sandbox', () => {
     const processes = createFakeProcesses()
     processes.programs.set('bwrap', '/usr/bin/bwrap')
     const sandbox = createSandbox(createFakeEffects({ processes, platform: { os: 'darwin', arch: 'arm64', user: 'x' } }))
-    expect(await sandbox.wrap('auto', PROGRAM)).toEqual(PLAIN)
+    expect(await sandbox.wrap('auto', PROGRAM)).toEqual({ ...PLAIN, uncontained: expect.stringContaining('needs Linux') as string })
     expect(await sandbox.wrap('required', PROGRAM)).toEqual({ unavailable: expect.stringContaining('needs Linux') as string })
   })
 
@@ -131,7 +134,9 @@ describe('where there is no sandbox', () => {
     const effects = createFakeEffects({ processes })
     const sandbox = createSandbox(effects)
     const closed = { ...PROGRAM, network: false }
-    expect(await Promise.all([sandbox.wrap('auto', closed), sandbox.wrap('auto', closed)])).toEqual([PLAIN, PLAIN])
+    const uncontained = 'bubblewrap (/usr/bin/bwrap) does not work here: bwrap: loopback: Operation not permitted'
+    const plain = { ...PLAIN, uncontained }
+    expect(await Promise.all([sandbox.wrap('auto', closed), sandbox.wrap('auto', closed)])).toEqual([plain, plain])
     expect(await sandbox.wrap('required', closed)).toEqual({
       unavailable: 'sandbox required but bubblewrap (/usr/bin/bwrap) does not work here: bwrap: loopback: Operation not permitted',
     })
@@ -144,7 +149,7 @@ describe('where there is no sandbox', () => {
     const processes = createFakeProcesses()
     processes.programs.set('bwrap', '/usr/bin/bwrap')
     const sandbox = createSandbox(createFakeEffects({ processes }))
-    expect(await sandbox.wrap('auto', PROGRAM)).toEqual(PLAIN)
+    expect(await sandbox.wrap('auto', PROGRAM)).toMatchObject({ ...PLAIN, uncontained: expect.any(String) as string })
   })
 })
 

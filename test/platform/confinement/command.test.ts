@@ -188,6 +188,16 @@ describe('the sandbox of commands', () => {
     )
   })
 
+  it('holds what is there as well, where it may be held for another command and go with it', async () => {
+    const { paths, put, mounted, held } = setup()
+    const before = await held()
+    for (const name of ['.envrc', '.vscode/tasks.json']) mkdirSync(join(paths.cwd, name), { recursive: true })
+    expect(await held()).toEqual(before)
+    expect((await mounted()).get(join(paths.cwd, '.envrc'))).toBe(`--ro-bind ${paths.cwd}/.envrc`)
+    const file = put(join(paths.cwd, '.gitconfig'))
+    expect(await held()).toEqual(before.filter(({ path }) => path !== file))
+  })
+
   it('looks past any number of names for those that are protected, and runs nothing beyond its bound', async () => {
     const { paths, put, mounted, sandbox, command, effects } = setup()
     for (let at = 0; at < 1100; at += 1) put(join(paths.cwd, `!${at}`))

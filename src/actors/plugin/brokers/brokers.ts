@@ -24,8 +24,8 @@ import { createWorkspaceAccess } from './workspace-access.js'
 export interface BrokerHost {
   /** The configuration plugins may read, without secrets; asked once for every instance that may. */
   config(place: InstancePlace): Promise<unknown>
-  /** Changes the config of the plugin itself; `issueOf` says what is wrong with a whole config. */
-  setConfig(key: string, value: unknown, issueOf: (config: unknown) => string | undefined): Promise<void>
+  /** Changes the config of the plugin itself; `issueOf` says what is wrong with a whole config. Nothing is written once `signal` has aborted. */
+  setConfig(key: string, value: unknown, issueOf: (config: unknown) => string | undefined, signal: AbortSignal): Promise<void>
   /** Commits an event; rejects when it cannot. */
   publish(type: string, properties: unknown, place: InstancePlace): Promise<void>
   readonly protectedFiles: ProtectedFiles
@@ -90,7 +90,7 @@ export function createBrokers({ effects, host, owner, lease, place, eventNamespa
     )
   }
 
-  const service = async (method: string, params: unknown, granted: () => void): Promise<unknown> => {
+  const service = async ({ method, params, signal }: ReverseRequest, granted: () => void): Promise<unknown> => {
     switch (method) {
       case 'host.config.get': {
         const { key } = parse(PARAMS[method], params)
@@ -100,7 +100,7 @@ export function createBrokers({ effects, host, owner, lease, place, eventNamespa
       case 'host.config.set': {
         const { key, value } = parse(PARAMS[method], params)
         granted()
-        await host.setConfig(key, value ?? null, settingsIssue)
+        await host.setConfig(key, value ?? null, settingsIssue, signal) // I2: it may wait for its turn
         if (lease.capabilities.has('config-read')) known = await host.config(place)
         return {}
       }
@@ -157,7 +157,7 @@ export function createBrokers({ effects, host, owner, lease, place, eventNamespa
       const method = HOST_METHOD_OF.get(request.method)
       if (method === undefined) throw new SvcError('request.unprocessable', `unknown method "${request.method.slice(0, 128)}"`)
       const granted = () => check(request.method, method)
-      return method.kind === 'service' ? service(request.method, request.params, granted) : broker(request, method, granted)
+      return method.kind === 'service' ? service(request, granted) : broker(request, method, granted)
     },
     audit(method, outcome) {
       const { pluginId, instanceId, packageRevision, registryGeneration, scope, workspaceId, scopeId } = owner

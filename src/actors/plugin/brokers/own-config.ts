@@ -3,6 +3,7 @@
  *
  * I1 It is the installation's file that is written, as `PATCH /v2/config` writes it, and the change is there when the call is answered.
  * I2 A change that a plugin makes starts it not anew: what it wrote itself it knows. Somebody else's change does.
+ * I3 What waits for its turn is not written for a plugin that has been retired meanwhile.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { createLane } from '../../../kernel/lane.js'
@@ -26,6 +27,7 @@ export interface OwnConfigs {
     pluginId: string,
     change: { readonly key: string; readonly value: unknown },
     issueOf: (config: unknown) => string | undefined,
+    signal: AbortSignal,
   ): Promise<void>
   /** The config by which a change of an entry is noticed: what the plugin began with, while nobody else has changed it (I2). */
   noticed(pluginId: string, config: unknown): unknown
@@ -63,7 +65,7 @@ export function createOwnConfigs(
 
   return {
     noticed,
-    async set(pluginId, change, issueOf) {
+    async set(pluginId, change, issueOf, signal) {
       spend(pluginId)
       await lane.run(async () => {
         const directory = await effects.files.realPath(effects.paths.config)
@@ -84,7 +86,7 @@ export function createOwnConfigs(
         const known = written.get(pluginId)
         written.set(pluginId, { began: noticed(pluginId, before), now: after })
         try {
-          await configs.update(directory, { plugins: { [pluginId]: { options: { config: between(before, after) } } } })
+          await configs.update(directory, { plugins: { [pluginId]: { options: { config: between(before, after) } } } }, signal)
         } catch (error) {
           if (known === undefined) written.delete(pluginId)
           else written.set(pluginId, known)
@@ -96,7 +98,7 @@ export function createOwnConfigs(
         throw new SvcError('resource.conflict', `another configuration file of the installation overrides the config of ${pluginId}`, {
           pluginId,
         })
-      })
+      }, signal) // I3
     },
   }
 }

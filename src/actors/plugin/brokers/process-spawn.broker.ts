@@ -119,7 +119,7 @@ export function processBroker(deps: ProcessBrokerDeps): Broker {
 interface Line {
   readonly program: string
   readonly sandboxed: boolean
-  readonly start: Pick<PipeOptions, 'command' | 'args' | 'cwd' | 'env' | 'holds'>
+  readonly start: Pick<PipeOptions, 'command' | 'args' | 'cwd' | 'env' | 'holds' | 'isSandbox'>
 }
 
 /** What is started, and where. Throws when it is not to be. */
@@ -153,7 +153,7 @@ async function lineOf(deps: ProcessBrokerDeps, lease: BrokerLease, input: Spawn)
   return {
     program,
     sandboxed: true,
-    start: { command: wrapped.program, args: wrapped.args, cwd, env, holds: wrapped.holds ?? [] },
+    start: { command: wrapped.program, args: wrapped.args, cwd, env, holds: wrapped.holds ?? [], isSandbox: true },
   }
 }
 

@@ -2,7 +2,7 @@
  * The sandbox of plugin processes: bubblewrap on Linux, nothing elsewhere (plugin-protocol §9.4).
  *
  * I1 `required` never starts a program outside the sandbox; `auto` does where there is none, or where it cannot work,
- *    and that is logged.
+ *    and that is logged, and told with the plugin.
  * I2 The end of the bubblewrap process ends everything inside: it is the parent of the first process of its own process
  *    namespace, so ending the group that it was started in is enough, whatever sessions were opened inside.
  */
@@ -35,7 +35,14 @@ export interface SandboxedProgram {
   readonly reads?: readonly string[]
 }
 
-type Wrapped = { readonly program: string; readonly args: readonly string[] } | { readonly unavailable: string }
+interface Wrapping {
+  readonly program: string
+  readonly args: readonly string[]
+  /** Why it runs without the sandbox that it would have, for people. */
+  readonly uncontained?: string
+}
+
+type Wrapped = Wrapping | { readonly unavailable: string }
 
 export interface Sandbox {
   /** The command line that runs the program under the policy, or a sentence for people why it may not run. Never rejects. */
@@ -80,7 +87,7 @@ export function createSandbox(effects: SandboxEffects & Pick<Effects, 'log'>): S
       if (policy === 'off') return plain
       const found = await bubblewrap.find(program.network)
       if ('bwrap' in found) return { program: found.bwrap, args: await bubblewrapArgs(effects, program) }
-      if (policy === 'auto') return plain // I1
+      if (policy === 'auto') return { ...plain, uncontained: found.missing } // I1
       return { unavailable: `sandbox required but ${found.missing}` }
     },
   }

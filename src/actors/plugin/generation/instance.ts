@@ -88,6 +88,7 @@ export interface InstanceProblem {
     | 'hook'
     | 'reported'
     | 'log'
+    | 'uncontained'
   readonly message: string
 }
 

@@ -67,6 +67,7 @@ export async function openChild(deps: ProcessDeps, spec: ProcessSpec, options: C
   const { clock, log, processes } = effects
   const { pluginId, place, eventNamespaces } = spec
   const { owner, served, onProblem, onBroken } = options
+  if (spec.uncontained !== undefined) onProblem({ code: 'uncontained', message: `It runs without a sandbox: ${spec.uncontained}.` })
   const config = spec.capabilities.has('config-read') ? await host.config(place) : null
   const lease = grantedTo(leases, spec, { owner, served })
   const brokers = createBrokers({

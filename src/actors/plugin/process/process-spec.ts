@@ -32,6 +32,8 @@ export interface ProcessSpec {
   /** Namespaces the plugin may publish events in (manifest `agent.eventNamespaces`). */
   readonly eventNamespaces: readonly string[]
   readonly watch?: ProcessWatch
+  /** Why it runs without the sandbox that it would have, for people. */
+  readonly uncontained?: string
   /** How it is begun where it is no program of its own: then `program`, `args` and `env` are for nothing. */
   readonly open?: OpenInside
 }

@@ -87,9 +87,9 @@ export function createConfigs({
     },
     load: async (directory, options) => layer(await snapshots.get(directory, options)).document,
     show,
-    async update(directory, body) {
+    async update(directory, body, signal) {
       const flat = normalisePatch(body)
-      return patches.run(() => patch(directory, flat))
+      return patches.run(() => patch(directory, flat), signal)
     },
     brought: async (directory, key) => broughtEntries(await snapshots.get(directory), key),
     definer: async (directory, key, name) => definerOf(await snapshots.get(directory), { key, name }),

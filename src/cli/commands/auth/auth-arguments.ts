@@ -13,6 +13,8 @@ export interface LoginOptions extends AuthPlace {
   /** undefined = the first that is offered. */
   readonly method: string | undefined
   readonly label: string | undefined
+  /** Answers to what the provider asks before, each `name=value`. */
+  readonly inputs: readonly string[]
   readonly isPrinted: boolean
 }
 
@@ -47,8 +49,8 @@ export function readAuthArguments(args: readonly string[], readUrl: (value: stri
       return { action: 'list', ...place(readLine(page, rest).values) }
     case 'auth login': {
       const { values, first } = readLine(page, rest)
-      const { method, label, print } = values
-      return { action: 'login', ...place(values), provider: first, method, label, isPrinted: print }
+      const { method, label, input, print } = values
+      return { action: 'login', ...place(values), provider: first, method, label, inputs: input, isPrinted: print }
     }
     case 'auth set': {
       const { values, first } = readLine(page, rest)

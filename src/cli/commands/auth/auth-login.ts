@@ -8,16 +8,26 @@ import { failureText } from '../../failure.js'
 import { watchInterrupts } from '../../terminal/interruption.js'
 import { askPerson, isAttended, jsonText, writeError, writeOut } from '../../terminal/output.js'
 import type { LoginOptions } from './auth-arguments.js'
+import { answersTo, type Answers, readInputs } from './auth-prompts.js'
 
 const INTERRUPTED = 130
 
 /** Signs in; answers 0, or 130 when it was interrupted, which cancels the sign-in. */
-export async function login({ provider: providerId, method = 'oauth', label, isPrinted, server, json }: LoginOptions): Promise<number> {
+export async function login({
+  provider: providerId,
+  method = 'oauth',
+  label,
+  inputs,
+  isPrinted,
+  server,
+  json,
+}: LoginOptions): Promise<number> {
+  const given = readInputs(inputs)
   const connection = await connect(server)
   const { signal, forget } = watchInterrupts(() => undefined)
   try {
     const { client } = connection
-    const { begun, scope } = await begin(client, { providerId, method, label }, signal)
+    const { begun, scope } = await begin(client, { providerId, method, label, inputs: given }, signal)
     if (begun?.attemptId === undefined) throw noSignIn(providerId)
     const { url, instructions, attemptId } = begun
     writeError(`${instructions}\n\n  ${url}\n\n`)
@@ -40,11 +50,23 @@ export async function login({ provider: providerId, method = 'oauth', label, isP
 }
 
 /** What the installation does not know may be what a plugin brings to this workspace: its sign-ins are of the workspace. */
-async function begin(client: Client, { providerId, method, label }: Wanted, signal: AbortSignal) {
+async function begin(client: Client, { providerId, method, label, inputs: given }: Wanted, signal: AbortSignal) {
+  const prompts = await promptsOf(client, { providerId, method })
+  let answers: Answers | undefined
   const attempt = async (scope: Scope) => {
     const again = label === undefined ? await signInOf(client, providerId, scope) : undefined
-    const body = { method, ...(label !== undefined && { label }), ...(again !== undefined && { connectionId: again }) }
-    return { begun: await client.providers.oauth.authorize({ providerId, ...scope, body, signal }), scope }
+    for (;;) {
+      const inputs = (answers ??= await answersTo(prompts, given, signal))
+      const body = { method, inputs, ...(label !== undefined && { label }), ...(again !== undefined && { connectionId: again }) }
+      try {
+        return { begun: await client.providers.oauth.authorize({ providerId, ...scope, body, signal }), scope }
+      } catch (error) {
+        const isAsked = Object.keys(inputs).some((key) => given[key] === undefined)
+        if (!isAsked || !isAttended() || !isRefused(error)) throw error
+        writeError(`${failureText(error)}\n`)
+        answers = undefined
+      }
+    }
   }
   try {
     return await attempt({})
@@ -60,6 +82,13 @@ interface Wanted {
   readonly providerId: string
   readonly method: string
   readonly label: string | undefined
+  readonly inputs: Answers
+}
+
+/** What the provider asks before somebody signs in this way; nothing where it is not known here what ways there are. */
+async function promptsOf(client: Client, { providerId, method }: Pick<Wanted, 'providerId' | 'method'>) {
+  const methods = (await client.providers.authMethods())[providerId] ?? []
+  return (method === 'oauth' ? methods.find(({ type }) => type === method)?.prompts : undefined) ?? []
 }
 
 /** Whose sign-in it is: nothing = everybody's. */
@@ -67,7 +96,9 @@ interface Scope {
   readonly workspaceId?: string
 }
 
-const isUnknown = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'resource.not_found'
+const hasCode = (error: unknown, code: string): boolean => error instanceof Error && 'code' in error && error.code === code
+const isUnknown = (error: unknown): boolean => hasCode(error, 'resource.not_found')
+const isRefused = (error: unknown): boolean => hasCode(error, 'request.unprocessable')
 
 /** Who signs in again means the sign-in that calls are made with. */
 async function signInOf(client: Client, providerId: string, scope: Scope): Promise<string | undefined> {

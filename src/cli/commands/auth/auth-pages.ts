@@ -29,11 +29,19 @@ export const AUTH = {
           otherwise: 'the best there is',
         },
         label: LABEL,
+        input: {
+          type: 'text',
+          value: 'name=value',
+          multiple: true,
+          help: 'answer what the provider asks before; give more than one',
+          otherwise: 'it is asked at the terminal',
+        },
         print: { type: 'flag', help: 'only print the address; open no browser' },
         ...COMMON,
       },
       examples: [
         ['svc auth login openai', 'opens the page of the provider and waits for its answer'],
+        ['svc auth login homemade --input team=core', 'answers what the provider of a plugin asks before, for scripts'],
         ['svc auth login github-copilot --method device', 'shows a code to type in on another device'],
       ],
     },
@@ -55,5 +63,7 @@ export const AUTH = {
       examples: [['svc auth remove openai --connection Work', 'that one; the others stay']],
     },
   ],
-  notes: ['A key is never an argument: arguments can be seen by other programs and stay in the history of the shell.'],
+  notes: [
+    'A key is never an argument: arguments can be seen by other programs and stay in the history of the shell. A secret that a provider asks for is none either: without a terminal it is what standard input says.',
+  ],
 } as const satisfies Group

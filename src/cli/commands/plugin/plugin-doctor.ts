@@ -132,6 +132,7 @@ async function programFindings(place: PluginPlace, read: ReadPackage): Promise<F
   const wrapped = await createSandbox(place.effects).wrap(policy, { program: path, args: trial, cwd: found.root, network })
   const advice = `install bubblewrap, or set plugins.${check}.options.sandbox to false`
   if ('unavailable' in wrapped) return [{ level: 'error', check, detail: advise(wrapped.unavailable, advice) }]
+  if (wrapped.uncontained !== undefined) return [{ level: 'warning', check, detail: `it runs without a sandbox: ${wrapped.uncontained}` }]
   if (isFromPackage || wrapped.program === path) return []
   const failure = await whyItFails(place, found.root, wrapped)
   if (failure === undefined) return []

@@ -177,7 +177,7 @@ async function rightsOf({ effects, entries }: PluginPlace, { found, target }: Re
   const program = { program: process.execPath, args: [], cwd: found.root, network }
   const wrapped = await createSandbox(effects).wrap(policy, program)
   if ('unavailable' in wrapped) return `which cannot be: ${wrapped.unavailable}`
-  return rightsWords({ isContained: wrapped.program !== program.program, network })
+  return rightsWords({ isContained: wrapped.program !== program.program, network, why: wrapped.uncontained })
 }
 
 function description(place: PluginPlace, read: ReadPackage, record: TrustRecord, rights: string): string[][] {

@@ -14,9 +14,16 @@ export function insideWords({ native }: Pick<AgentTarget, 'native'>): string {
   return `${native?.entrypoint ?? ''} inside of the server`
 }
 
+interface Rights {
+  readonly isContained: boolean
+  readonly network: boolean
+  /** Why it is not contained though it would be. */
+  readonly why?: string | undefined
+}
+
 /** What a program may that was approved. */
-export function rightsWords({ isContained, network }: { readonly isContained: boolean; readonly network: boolean }): string {
-  if (!isContained) return 'with your rights'
+export function rightsWords({ isContained, network, why }: Rights): string {
+  if (!isContained) return why === undefined ? 'with your rights' : `with your rights, since nothing contains it: ${why}`
   return `contained by bubblewrap: it sees its own folder and the programs of the system, ${network ? 'and the network' : 'and no network'}`
 }
 

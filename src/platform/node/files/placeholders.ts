@@ -42,21 +42,23 @@ export function createPlaceholders(keeper: PlaceholderKeeper, most = MOST): Plac
 
   async function take(wanted: readonly Placeholder[]): Promise<readonly string[]> {
     const taken: string[] = []
-    await keeper.keep(wanted.filter(({ path }) => !uses.has(path)).map(({ path }) => path)) // I3
+    const isFree = async (path: string) => uses.has(path) || !(await isThere(path)) || (await isLeft(path))
+    const free = (await Promise.all(wanted.map(async (each) => ((await isFree(each.path)) ? [each] : [])))).flat() // I1
+    await keeper.keep(free.filter(({ path }) => !uses.has(path)).map(({ path }) => path)) // I3
     try {
-      for (const each of wanted) {
+      for (const each of free) {
         const isOurs = uses.has(each.path) || (await isLeft(each.path)) || (await make(each))
         if (!isOurs) continue
         uses.set(each.path, (uses.get(each.path) ?? 0) + 1) // I2
         taken.push(each.path)
       }
-      for (const { path } of wanted.filter((each) => each.kind === 'directory' && taken.includes(each.path))) await sign(path)
+      for (const { path } of free.filter((each) => each.kind === 'directory' && taken.includes(each.path))) await sign(path)
       return taken
     } catch (error) {
       await give(taken)
       throw error
     } finally {
-      keeper.drop(wanted.filter(({ path }) => !uses.has(path)).map(({ path }) => path))
+      keeper.drop(free.filter(({ path }) => !uses.has(path)).map(({ path }) => path))
     }
   }
 
@@ -88,6 +90,10 @@ export function createPlaceholders(keeper: PlaceholderKeeper, most = MOST): Plac
       return () => lane.run(() => give(taken)).finally(left)
     },
   }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => undefined)) !== undefined
 }
 
 /** False when the name is taken. */

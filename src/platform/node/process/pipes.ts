@@ -14,6 +14,7 @@ import { LIMITS } from '../../../protocol/limits.js'
 import type { ChildPipe, PipeOptions } from '../../../ports/effects.js'
 import type { Family } from './program-families.js'
 import { endGroup, LAST_WAIT, settlesWithin, signalGroup } from './group-signals.js'
+import { createSandboxSignals } from './sandbox-signals.js'
 import type { ChildHandle } from './process-group.js'
 
 /** Processes below a child whose memory is looked at. */
@@ -39,8 +40,9 @@ export function superviseChildPipe(
   let giveUp = ignore
   let lastWait: NodeJS.Timeout | undefined
 
+  const sandbox = options.isSandbox === true ? createSandboxSignals(pid) : undefined
   const exited = new Promise<Ending>((resolve) => {
-    child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }))
+    child.once('exit', (exitCode, signal) => resolve(sandbox?.ending({ exitCode, signal }) ?? { exitCode, signal }))
   })
   const abandoned = new Promise<Ending>((resolve) => {
     giveUp = () => resolve({ exitCode: null, signal: 'SIGKILL' })
@@ -112,7 +114,7 @@ export function superviseChildPipe(
     },
     ended,
     gone: finish(),
-    signal: (name) => !gone && signalGroup(pid, name),
+    signal: (name) => !gone && (sandbox?.signal(name) ?? signalGroup(pid, name)),
     kill,
     residentBytes: () => (gone ? undefined : residentBytes(pid, family)),
   }

@@ -76,6 +76,12 @@ describe('svc plugin doctor', () => {
     expect((await findings()).map(({ detail }) => detail)).toEqual([
       expect.stringMatching(/^sandbox required but .* -> install bubblewrap/),
     ])
+    vi.stubEnv('SVC_AGENT_PLUGIN_SANDBOX', 'auto')
+    expect(await findings()).toContainEqual({
+      level: 'warning',
+      check: ID,
+      detail: expect.stringMatching(/^it runs without a sandbox: (?:bubblewrap \(bwrap\) is not installed|there is none)/) as string,
+    })
   })
 
   test('finds an entrypoint that cannot be executed, and content that cannot be hashed', async () => {

@@ -1,6 +1,6 @@
 // Holds plugin-protocol §2.1.
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { makePluginHome, type PluginHome } from './plugin-place.js'
 
 let home: PluginHome
@@ -45,6 +45,15 @@ describe('svc plugin trust', () => {
         nativeApproved: false,
       },
     ])
+  })
+
+  test('says why nothing contains a program where bubblewrap cannot be had', async () => {
+    vi.stubEnv('PATH', join(home.home, 'bin'))
+    home.write(file('svc-plugin.json'), manifest({ runtime: 'process', command: ['node', 'main.js'] }))
+    const { stderr } = await home.run('trust', ID, '--yes')
+    const why =
+      /main\.js, with your rights, since nothing contains it: (?:bubblewrap \(bwrap\) is not installed|there is none on this system)/
+    expect(stderr).toMatch(why)
   })
 
   test('approves native code where that is said, in the place of its runtime, and says what it may', async () => {

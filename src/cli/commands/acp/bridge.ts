@@ -74,7 +74,7 @@ export function createBridge({ client, directory, note }: BridgeOptions): AgentA
   const app = agent({ name: 'svc' })
     .onConnect((connection) => {
       editor = connection.client
-      void connection.closed.finally(() => sessions.closeAll())
+      void connection.closed.finally(() => sessions.unattendAll())
     })
     .onRequest('initialize', ({ params }) => {
       capabilities = params.clientCapabilities ?? {}

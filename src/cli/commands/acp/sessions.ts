@@ -26,6 +26,8 @@ export interface Opened {
 interface Known extends Opened {
   /** Nobody waits for anything of it any more. */
   leave(): void
+  /** Nobody answers what is asked in it; prompts under way are the affair of their requests. */
+  unattend(): void
 }
 
 export interface Sessions {
@@ -36,7 +38,7 @@ export interface Sessions {
   get(sessionId: string): Opened
   close(sessionId: string): void
   /** The editor is gone: nobody answers what is asked in any of them. */
-  closeAll(): void
+  unattendAll(): void
   /** Tells all that was said. */
   replay(opened: Opened): Promise<void>
   tellCommands(opened: Opened): Promise<void>
@@ -82,6 +84,7 @@ export function createSessions({ client, editor, abilities, onUnattended }: Sess
       teller,
       turns,
       attend: () => void client.attend(id, { ...asking, signal: left.signal }).catch(onUnattended),
+      unattend: () => left.abort(),
       leave() {
         turns.close()
         left.abort()
@@ -112,9 +115,8 @@ export function createSessions({ client, editor, abilities, onUnattended }: Sess
       open.get(sessionId)?.leave()
       open.delete(sessionId)
     },
-    closeAll() {
-      for (const each of open.values()) each.leave()
-      open.clear()
+    unattendAll() {
+      for (const each of open.values()) each.unattend()
     },
     async replay({ id, teller }) {
       const todos = await patient(() => client.sessions.todos({ sessionId: id }))

@@ -1,6 +1,6 @@
 // Holds subsystems l.4.
 /** Conversations with agents of others as they come from their makers, on the built program: each test says which of them did it. */
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { PermissionRequest } from '../../../src/protocol/interaction/interaction.js'
@@ -9,6 +9,7 @@ import type { Session } from '../../../src/protocol/session/session.js'
 import { REAL_AGENTS, type RealAgent, whyNoAgent } from '../../fixtures/agents/real-agents.js'
 import { type Act, askedFor, realModel } from '../../fixtures/agents/real-model.js'
 import { createGate, type ModelServer, startModelServer } from '../../fixtures/model-server.js'
+import { lackingSandbox } from '../server/bubblewrap.js'
 import { makePlace } from '../server/place.js'
 import { descendants, processes, untilNone } from '../server/processes.js'
 import { openScene, type Scene, type Server } from '../server/server.js'
@@ -64,6 +65,8 @@ const skipped = (provider: RealAgent['provider']) => {
   return { isSkipped: why !== undefined, note: why === undefined ? '' : ` (skipped: ${why})` }
 }
 
+const whyNoSandbox = lackingSandbox()
+
 for (const provider of ['opencode', 'codex'] as const) {
   const { isSkipped, note } = skipped(provider)
   describe.skipIf(isSkipped)(`${provider}${note}`, () => {
@@ -80,6 +83,18 @@ for (const provider of ['opencode', 'codex'] as const) {
       expect(textOf(await answer(id, 'more'))).toContain('Once more.')
       const asked = JSON.stringify(askedFor(model, 'more').at(-1)?.body)
       for (const said of ['do talk', 'Hello from the model.', 'do more']) expect(asked).toContain(said)
+      await expectNobody()
+    })
+
+    test.skipIf(whyNoSandbox !== '')(`${provider} holds a turn in the sandbox, and goes on in the next${whyNoSandbox}`, async () => {
+      scene.place.configure({ permission: { sandbox: 'on' } })
+      const id = await begin(provider, { talk: { say: 'Hello from the model.' }, more: { say: 'Once more.' } })
+      expect(textOf(await answer(id, 'talk'))).toContain('Hello from the model.')
+      // What the sandbox holds in the directory while it is there is taken away just after its end.
+      await expect.poll(() => readdirSync(scene.place.repo)).toEqual(['.git', 'README.md'])
+      const more = await answer(id, 'more')
+      expect([textOf(more), more.info]).toMatchObject([expect.stringContaining('Once more.'), { finish: 'stop' }])
+      expect(JSON.stringify(askedFor(model, 'more').at(-1)?.body)).toContain('do talk')
       await expectNobody()
     })
 

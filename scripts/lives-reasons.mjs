@@ -26,6 +26,7 @@ export const REASONS = {
     'the program that is being started: the look, which is a machine, ends it once it is there',
   'src/plugins/external/look.ts AbortController toldCommands': 'wakes the look, which is a machine, when the agent has told its commands',
   'src/plugins/external/terminals.ts AbortController stopped': 'stops the call of a command, which is a machine',
+  'src/cli/commands/acp/sessions.ts AbortController left': 'ends the listening of one open session; what is asked is a machine',
   'src/plugins/external/turn.ts Promise opening':
     'the program that is being started: the turn, which is a machine, ends it once it is there',
   'src/plugins/external/updates.ts state state': 'how far a call of the agent is shown by now; the record of the step is its life',

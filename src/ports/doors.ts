@@ -66,6 +66,8 @@ export interface SandboxedCommand {
   readonly searchPath: string
   /** Directories outside the workspace that it was allowed to touch. */
   readonly directories: readonly string[]
+  /** Of those, what it keeps itself, though it is hidden from every other command. */
+  readonly own?: readonly string[]
   /** Files it was allowed to read. */
   readonly reads: readonly string[]
   /** Files it was allowed to write, protected ones included. */

@@ -38,6 +38,8 @@ interface StartedProgram {
   /** Directories and files outside of the workspace, or protected in it, that it may write in the sandbox. */
   readonly directories?: readonly string[]
   readonly writes?: readonly string[]
+  /** Files and directories outside of the workspace that it may read there. */
+  readonly reads?: readonly string[]
   /** It needs the network, in the sandbox as well. */
   readonly network?: boolean
 }

@@ -57,7 +57,7 @@ export function createProgramDoor({ effects, rows, sandbox }: ProgramDoorDeps): 
   }
 
   async function lineOf(
-    { program, words, run, directories = [], writes = [], network = false }: Parameters<ProgramDoor['open']>[0],
+    { program, words, run, directories = [], writes = [], reads = [], network = false }: Parameters<ProgramDoor['open']>[0],
     { cwd, env }: Place,
   ): Promise<Pick<SpawnOptions, 'command' | 'args' | 'holds'>> {
     const { message, state } = await standing(program)
@@ -78,7 +78,8 @@ export function createProgramDoor({ effects, rows, sandbox }: ProgramDoorDeps): 
       network,
       searchPath: env['PATH'] ?? '',
       directories,
-      reads: [],
+      own: directories,
+      reads,
       writes,
     })
     if ('unavailable' in wrapped) throw new SvcError('request.unprocessable', `There is no sandbox: ${wrapped.unavailable}`)

@@ -10,6 +10,7 @@ import { nextTurn } from '../../kernel/pause.js'
 import { SvcError } from '../../protocol/errors.js'
 import type { AuthInfo } from '../../protocol/provider/connection.js'
 import type { Provider } from '../../protocol/provider/provider.js'
+import { EXTERNAL, EXTERNAL_PLUGIN } from '../../protocol/session/external-provider.js'
 import type { Effects } from '../../ports/effects.js'
 import type { Providers } from '../../ports/facades.js'
 import { publicRecord } from '../../protocol/text/secrets.js'
@@ -118,6 +119,12 @@ export function createProviders(deps: ProvidersDeps): Providers {
     async resolve(directory, ref, workspaceId, sessionId) {
       const worker = (await contributions(directory)).find(({ worker }) => worker?.id === ref.providerId)?.worker
       if (worker !== undefined) return workerModel(worker, ref)
+      if (ref.providerId === EXTERNAL)
+        throw new SvcError(
+          'request.unprocessable',
+          `The agent "${ref.id}" cannot answer: the plugin ${EXTERNAL_PLUGIN} is switched off, or did not start. GET /v2/capabilities tells which.`,
+          { pluginId: EXTERNAL_PLUGIN },
+        )
       const { catalog, provider, model, reached } = await reach({ directory, workspaceId, sessionId }, ref)
       const variant = ref.variant === undefined ? {} : model.variants[ref.variant]
       return {

@@ -87,7 +87,7 @@ export function createCommandSandbox(effects: CommandEffects, protectedFiles: Pr
     async wrap(command) {
       const found = await bubblewrap.find(command.network)
       if ('missing' in found) return { unavailable: found.missing } // I1
-      const hidden = await canonical(files, hiddenPlaces(effects))
+      const hidden = (await canonical(files, hiddenPlaces(effects))).filter((place) => command.own?.includes(place) !== true)
       const over = hidden.find((place) => isWithin(place, command.workspace))
       if (over !== undefined) return { unavailable: `the session directory lies in ${over}, which the sandbox hides` }
       const { program, args, cwd, network } = command

@@ -20,7 +20,7 @@ const Listed = z.looseObject({
 
 /** Throws `external.preview_failed`. */
 export async function listSessions(
-  host: Pick<NativeHost, 'effects' | 'actors' | 'stopping' | 'programs'>,
+  host: Pick<NativeHost, 'effects' | 'actors' | 'stopping' | 'programs' | 'sandbox'>,
   looked: Looked,
 ): Promise<ExternalSessionCatalog> {
   const { provider, directory: cwd } = looked

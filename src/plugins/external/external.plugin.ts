@@ -9,6 +9,7 @@ import {
   externalRoutes,
 } from '../../protocol/external/external.js'
 import { CREATE_EXTERNAL, ExternalSessionParams, externalSessionRoutes } from '../../protocol/external/external-sessions.js'
+import { EXTERNAL_PLUGIN } from '../../protocol/session/external-provider.js'
 import type { Caller } from '../../protocol/caller.js'
 import { createKept } from './kept.js'
 import { createPreviews } from './previews.js'
@@ -21,7 +22,7 @@ export interface ExternalOptions {
 
 export function externalPlugin({ env }: ExternalOptions): NativePlugin {
   return {
-    id: 'dev.svc.external',
+    id: EXTERNAL_PLUGIN,
     name: 'External agents',
     capability: { id: 'svc.external.preview', apiPrefix: '/v2/external' },
     eventNamespaces: [],

@@ -14,7 +14,7 @@ export interface Look extends Looked {
 
 /** Answers what may be chosen. Throws `request.invalid` for what is not offered, else `external.preview_failed`. */
 export async function lookAt(
-  host: Pick<NativeHost, 'effects' | 'actors' | 'stopping' | 'programs'>,
+  host: Pick<NativeHost, 'effects' | 'actors' | 'stopping' | 'programs' | 'sandbox'>,
   { selected, ...looked }: Look,
 ): Promise<ExternalOptionsPreview> {
   const { provider, directory } = looked

@@ -29,7 +29,7 @@ interface Steps {
 
 /** Resolves when the agent is gone. Throws the `SvcError` of a step, else `external.preview_failed` with what the agent `could not`. */
 export async function look(
-  host: Pick<NativeHost, 'effects' | 'actors' | 'stopping' | 'programs'>,
+  host: Pick<NativeHost, 'effects' | 'actors' | 'stopping' | 'programs' | 'sandbox'>,
   { key, provider, directory, adapter, env }: Looked,
   steps: Steps,
   couldNot: string,

@@ -25,7 +25,7 @@ export interface Previews {
   sessions(provider: ExternalProvider, directory: string): Promise<ExternalSessionCatalog>
 }
 
-export function createPreviews(host: Pick<NativeHost, 'effects' | 'actors' | 'stopping' | 'programs'>, env: Env): Previews {
+export function createPreviews(host: Pick<NativeHost, 'effects' | 'actors' | 'stopping' | 'programs' | 'sandbox'>, env: Env): Previews {
   const { effects, programs, stopping } = host
   const { clock, log, sha256, files, childEnv } = effects
   const snapshots = createSnapshots(effects)

@@ -90,11 +90,7 @@ async function writeFile({ host, desk, directory, onWritten }: RequestsOptions, 
   const place = await inside({ host, directory }, path)
   const end = await desk.call({ tool: 'write', input: { filePath: path, content } })
   if (!end.ok) throw new Error(end.error)
-  const { created, additions, deletions } = end.metadata ?? {}
-  // Some agents write a file and then have it written here as well: what it was before that is not known here, and undo would not bring it back.
-  if (created === false && additions === 0 && deletions === 0) return {}
-  onWritten(path)
-  onWritten(place)
+  if (hasChanged(end.metadata)) for (const each of [path, place]) onWritten(each)
   return {}
 }
 
@@ -143,6 +139,11 @@ async function needsOf(
   ]
 }
 type ToolCallOf = z.infer<typeof ToolCall>
+
+/** An agent that wrote the file itself before it had it written here left nothing to keep: undo knows of no other content. */
+function hasChanged({ created, additions, deletions }: Readonly<Record<string, unknown>> = {}): boolean {
+  return created === true || additions !== 0 || deletions !== 0
+}
 
 /** The canonical path; throws when it is not inside the directory (I1). */
 async function inside({ host, directory }: Pick<RequestsOptions, 'host' | 'directory'>, path: string): Promise<string> {

@@ -62,7 +62,7 @@ export interface TurnDoors {
   keep(change: Partial<Kept>): void
 }
 
-export type TurnHost = Pick<NativeHost, 'effects' | 'actors' | 'programs' | 'todos'>
+export type TurnHost = Pick<NativeHost, 'effects' | 'actors' | 'programs' | 'sandbox' | 'todos'>
 
 /** Resolves after `finish` was pushed and the agent is gone; rejects with `ProviderError`, also when it was aborted. */
 export async function takeTurn(host: TurnHost, turn: Turn, doors: TurnDoors): Promise<void> {

@@ -62,3 +62,9 @@ export const externalSessionRoutes = {
     body: { schema: ExternalOptionSetRequest, required: true },
   }),
 } as const
+
+/** What its plugin serves among the sessions, where no prefix of an address tells whose it is. */
+export const EXTERNAL_OPERATIONS: ReadonlySet<string> = new Set([
+  CREATE_EXTERNAL,
+  ...Object.values(externalSessionRoutes).map(({ id }) => id),
+])

@@ -12,3 +12,5 @@ export const selectedOptions = z
 
 /** Under which id the models of sessions on external agents stand. */
 export const EXTERNAL = 'external'
+/** The plugin that has them. */
+export const EXTERNAL_PLUGIN = 'dev.svc.external'

@@ -81,6 +81,19 @@ const FORMS: Readonly<Record<string, Form>> = {
 
 /** Addresses of vendors, for whatever vendors there are. */
 const VENDOR_ADDRESS = /^SVC_AGENT_[A-Z0-9_]+_BASE_URL$/
+/** Programs of external agents, one for each of `ExternalProvider`. */
+const AGENT_COMMAND = /^SVC_EXTERNAL_(?:OPENCODE|CLAUDE|CODEX)_COMMAND$/
+const command: Form = {
+  isRead(value) {
+    try {
+      const words: unknown = JSON.parse(value)
+      return Array.isArray(words) && words.length > 0 && words.every((word) => typeof word === 'string')
+    } catch {
+      return false
+    }
+  },
+  expected: 'a JSON array of words, the program first',
+}
 /** `URL` is the address of a server, as programs of the documents read it. */
 const OURS = /^SVC_(?!TEST_|URL$)/
 
@@ -129,5 +142,6 @@ export function unreadValues(env: Env): readonly { readonly name: string; readon
 
 function formOf(name: string): Form | undefined {
   if (Object.hasOwn(FORMS, name)) return FORMS[name]
+  if (AGENT_COMMAND.test(name)) return command
   return VENDOR_ADDRESS.test(name) ? address : undefined
 }

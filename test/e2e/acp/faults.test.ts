@@ -1,10 +1,11 @@
 // Holds threat-model §4.12.
 /** What an editor may get wrong, and what may happen to the server behind `svc acp`, on the built program. */
+import { once } from 'node:events'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createGate, finish, hold, type ModelServer, reply, startModelServer, text, toolCall } from '../../fixtures/model-server.js'
 import { makePlace, withModel } from '../server/place.js'
 import { openScene, type Scene, type Server } from '../server/server.js'
-import { type Editor, openEditor } from './editor.js'
+import { choosing, type Editor, openEditor } from './editor.js'
 import { besideTitles } from './titles.js'
 
 let scene: Scene
@@ -151,4 +152,43 @@ test('a list of things to do is a plan, a command of the editor is one of svc, a
   expect(resumed).toMatchObject({ modes: { currentModeId: 'build' } })
   const fork = await at.agent.request<{ readonly sessionId: string }>('session/fork', { sessionId })
   expect(fork.sessionId).not.toBe(sessionId)
+})
+
+test('an editor that loads a session whose bridge was killed is asked what waits there, and what is asked after that', async () => {
+  const write = (name: string) => toolCall({ id: `call_${name}`, name: 'write', input: { filePath: name, content: 'x' } })
+  model = await startModelServer(
+    besideTitles([
+      reply(write('a.txt'), finish('tool_calls')),
+      reply(write('b.txt'), finish('tool_calls')),
+      reply(text('Done.'), finish('stop')),
+    ]),
+  )
+  scene.place.configure(withModel(model.url, { permission: { edit: 'ask' } }))
+  server = await scene.start()
+  const flags = ['--server', server.url]
+  const asked = createGate()
+  const ask = (): Promise<never> => {
+    asked.open()
+    return new Promise<never>(() => undefined)
+  }
+  const first = await openEditor(scene.place, flags, { ask })
+  editor = first
+  const { sessionId } = await first.agent.request('session/new', { cwd: scene.place.repo, mcpServers: [] })
+  void first.agent.request('session/prompt', { sessionId, prompt: say('write both') }).catch(() => undefined)
+  await asked.opened
+  first.process.kill('SIGKILL')
+  await once(first.process, 'exit')
+
+  const heard: unknown[] = []
+  editor = await openEditor(scene.place, flags, {
+    ask: (params) => {
+      heard.push(params.toolCall.toolCallId)
+      return choosing('allow_once')(params)
+    },
+  })
+  await editor.agent.request('session/load', { sessionId, cwd: scene.place.repo, mcpServers: [] })
+  expect((await server.call('POST', `/v2/sessions/${sessionId}/wait`)).status).toBeLessThan(300)
+  expect(heard).toEqual(['call_a.txt', 'call_b.txt'])
+  expect([scene.place.read('a.txt'), scene.place.read('b.txt')]).toEqual(['x', 'x'])
+  expect(await server.get('/v2/interactions/permissions')).toEqual([])
 })

@@ -1,157 +1,198 @@
-// Holds subsystems l.4, threat-model §4.12.
-/**
- * Conversations with agents of others as they come from their makers, on the built program: each test is a turn or two of one session, whose
- * model is scripted. What none of them does is tried with an agent of the official library (`sessions.test.ts`).
- */
-import { existsSync } from 'node:fs'
+// Holds subsystems l.4.
+/** Conversations with agents of others as they come from their makers, on the built program: each test says which of them did it. */
+import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { PermissionRequest } from '../../../src/protocol/interaction/interaction.js'
 import type { Message } from '../../../src/protocol/message/message.js'
 import type { Session } from '../../../src/protocol/session/session.js'
-import { REAL_AGENTS, whyNoAgent } from '../../fixtures/agents/real-agents.js'
-import { type Calls, chatModel, responsesModel } from '../../fixtures/agents/scripted-models.js'
-import { type ModelServer, startModelServer } from '../../fixtures/model-server.js'
-import { PATIENCE } from '../../fakes/patience.js'
+import { REAL_AGENTS, type RealAgent, whyNoAgent } from '../../fixtures/agents/real-agents.js'
+import { type Act, askedFor, realModel } from '../../fixtures/agents/real-model.js'
+import { createGate, type ModelServer, startModelServer } from '../../fixtures/model-server.js'
+import { lackingSandbox } from '../server/bubblewrap.js'
 import { makePlace } from '../server/place.js'
-import { descendants, type Process, untilNone } from '../server/processes.js'
+import { descendants, processes, untilNone } from '../server/processes.js'
 import { openScene, type Scene, type Server } from '../server/server.js'
-import type { AnyEvent } from '../server/stream.js'
 
-/** How the model of each makes it write a file after a question, and run a command after one. */
-const CALLS: Readonly<Record<string, Calls>> = {
-  opencode: {
-    write: (filePath) => ({ name: 'write', input: { filePath, content: 'written\n' } }),
-    run: (command) => ({ name: 'bash', input: { command, description: 'Runs it' } }),
-  },
-  codex: {
-    write: (path) => ({ name: 'exec_command', input: escalated(`echo written > ${path}`) }),
-    run: (command) => ({ name: 'exec_command', input: escalated(command) }),
-  },
+let scene: Scene
+let model: ModelServer
+let server: Server
+let agent: RealAgent
+beforeEach(() => {
+  scene = openScene(makePlace())
+})
+afterEach(async () => {
+  await scene.close()
+  await model.close()
+})
+
+async function begin(provider: RealAgent['provider'], works: Readonly<Record<string, Act>>, body: object = {}): Promise<string> {
+  model = await startModelServer(realModel(works))
+  agent = REAL_AGENTS.find((each) => each.provider === provider) as RealAgent
+  server = await scene.start(agent.env(model.url))
+  return (await server.createSession({ externalProvider: provider, ...body })).id
 }
-const escalated = (cmd: string) => ({ cmd, sandbox_permissions: 'require_escalated', justification: 'It is asked for.' })
-const MODELS = { opencode: chatModel, codex: responsesModel }
-/** Codex asks a person only in this mode, otherwise a model of its own. */
-const OPTIONS = { opencode: {}, codex: { mode: 'workspace-write' } }
 
+const at = (name: string) => join(scene.place.repo, name)
+const settled = async (id: string) => expect((await server.call('POST', `/v2/sessions/${id}/wait`)).status).toBeLessThan(300)
+async function last(id: string): Promise<Message> {
+  const message = (await server.messages(id)).at(-1)
+  if (message === undefined) throw new Error('nothing was said')
+  return message
+}
+async function answer(id: string, work: string): Promise<Message> {
+  await server.prompt(id, { prompt: `do ${work}` })
+  await settled(id)
+  return last(id)
+}
 const textOf = ({ parts }: Message) => parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('')
 const callsOf = ({ parts }: Message) => parts.flatMap((part) => (part.type === 'tool' ? [part] : []))
+async function reply(how: string): Promise<PermissionRequest> {
+  const asked = () => server.get<PermissionRequest[]>('/v2/interactions/permissions')
+  await expect.poll(async () => (await asked()).length).toBe(1)
+  const request = (await asked())[0] as PermissionRequest
+  expect((await server.call('POST', `/v2/interactions/permissions/${request.id}/reply`, { reply: how })).status).toBe(200)
+  return request
+}
+const itsPrograms = () => [
+  ...descendants(server.pid).filter(({ command }) => !command.includes('svc-reaper')),
+  ...processes().filter(({ command }) => command.includes(agent.folder)),
+]
+const expectNobody = async () => expect(await untilNone(itsPrograms)).toEqual([])
 
-for (const { provider, folder, env } of REAL_AGENTS) {
+const skipped = (provider: RealAgent['provider']) => {
   const why = whyNoAgent(provider)
-  describe.skipIf(why !== undefined)(`${provider}${why === undefined ? '' : ` (skipped: ${why})`}`, { timeout: 600_000 }, () => {
-    let scene: Scene
-    let model: ModelServer
-    let server: Server
-    let session: Session
-    beforeAll(async () => {
-      model = await startModelServer(MODELS[provider](CALLS[provider] ?? {}))
-      scene = openScene(makePlace())
-      server = await scene.start(env(model.url))
-      const permission = [{ permission: 'external_directory', pattern: '*', action: 'deny' }]
-      session = await server.createSession({ externalProvider: provider, externalOptions: OPTIONS[provider], permission })
-    })
-    afterAll(async () => {
-      await scene.close()
-      await model.close()
-    })
+  return { isSkipped: why !== undefined, note: why === undefined ? '' : ` (skipped: ${why})` }
+}
 
-    const settled = async () => expect((await server.call('POST', `/v2/sessions/${session.id}/wait`)).status).toBeLessThan(300)
-    async function last(): Promise<Message> {
-      const message = (await server.messages(session.id)).at(-1)
-      if (message === undefined) throw new Error('nothing was said')
-      return message
-    }
-    async function answer(prompt: string): Promise<Message> {
-      await server.prompt(session.id, { prompt })
-      await settled()
-      return last()
-    }
-    /** The answer to a prompt in whose turn everything that is asked for gets the same reply, and what was asked. */
-    async function asked(
-      prompt: string,
-      how: string,
-    ): Promise<{ readonly message: Message; readonly requests: readonly PermissionRequest[] }> {
-      const stream = await server.stream({ tail: true, sessionId: session.id })
-      const requests: PermissionRequest[] = []
-      await server.prompt(session.id, { prompt })
-      const isNow = (event: AnyEvent, status: string) => event.type === 'session.status' && event.data.status.type === status
-      let event = await stream.waitFor((each) => isNow(each, 'busy'))
-      for (;;) {
-        event = await stream.waitFor((each) => each.type === 'permission.asked' || isNow(each, 'idle'), stream.events.indexOf(event) + 1)
-        if (event.type !== 'permission.asked') break
-        requests.push(event.data)
-        await server.call('POST', `/v2/interactions/permissions/${event.data.id}/reply`, { reply: how })
-      }
-      stream.close()
-      await settled()
-      return { message: await last(), requests }
-    }
-    const running = (): Process[] => descendants(server.pid).filter(({ command }) => command.includes(folder))
-    const saysHalf = () => expect.poll(async () => textOf(await last()), { timeout: PATIENCE }).toContain('half')
+const whyNoSandbox = lackingSandbox()
 
-    test('answers, and is gone when it has', async () => {
-      expect(textOf(await answer('say hello'))).toContain('hello')
-      expect(await untilNone(running)).toEqual([])
-    })
-
-    test('asks before it writes a file inside of the directory, and writes it', async () => {
-      const file = join(scene.place.repo, 'made.txt')
-      const { message, requests } = await asked(`write ${file}`, 'once')
-      expect(requests).toMatchObject([{ permission: 'external_agent', patterns: [expect.stringContaining(file)] }])
-      expect([textOf(message), existsSync(file)]).toEqual([expect.stringContaining('All done.'), true])
-      expect(callsOf(message)).toContainEqual(
-        expect.objectContaining({ state: expect.objectContaining({ status: 'completed' }) as object }),
-      )
-    })
-
-    test('writes nothing outside of the directory where that is refused', async () => {
-      const file = join(scene.place.home, 'outside.txt')
-      const { message } = await asked(`write ${file}`, 'reject')
-      expect([callsOf(message).map(({ state }) => state.status), existsSync(file)]).toEqual([expect.arrayContaining(['error']), false])
-    })
-
-    test('asks before it runs a command, and shows what came of it', async () => {
-      const { message, requests } = await asked('run echo one-two', 'once')
-      expect(requests).toMatchObject([{ permission: 'external_agent', patterns: ['execute: echo one-two'] }])
-      expect(callsOf(message)).toMatchObject([
-        {
-          tool: 'execute',
-          state: { status: 'completed', input: { command: 'echo one-two' }, output: expect.stringContaining('one-two') as string },
-        },
+for (const provider of ['opencode', 'codex'] as const) {
+  const { isSkipped, note } = skipped(provider)
+  describe.skipIf(isSkipped)(`${provider}${note}`, () => {
+    test(`${provider} answers, goes on after a restart of svc with what was said, and nothing of it is left after a turn`, async () => {
+      const id = await begin(provider, { talk: { say: 'Hello from the model.' }, more: { say: 'Once more.' } })
+      const first = await answer(id, 'talk')
+      expect([textOf(first), first.info]).toMatchObject([
+        expect.stringContaining('Hello from the model.'),
+        { finish: 'stop', providerId: 'external', modelId: provider, tokens: { input: 100, output: 20 } },
       ])
-    })
-
-    test('ends its turn when it is aborted', async () => {
-      await server.prompt(session.id, { prompt: 'wait' })
-      await saysHalf()
-      expect((await server.call('POST', `/v2/sessions/${session.id}/abort`)).body).toBe(true)
-      await settled()
-      expect((await last()).info).toMatchObject({ error: { message: 'Session aborted' } })
-      expect(await untilNone(running)).toEqual([])
-    })
-
-    test('that is killed fails its turn, keeps what it said, and answers the next prompt', async () => {
-      await server.prompt(session.id, { prompt: 'wait' })
-      await saysHalf()
-      for (const { pid } of running()) process.kill(pid, 'SIGKILL')
-      await settled()
-      const message = await last()
-      expect([textOf(message), message.info]).toMatchObject([
-        expect.stringContaining('half'),
-        { error: { message: expect.stringContaining(`The agent "${provider}" has failed`) as string } },
-      ])
-      expect(textOf(await answer('say alive'))).toContain('alive')
-    })
-
-    test('goes on with its session after a restart of the server', async () => {
+      await expectNobody()
       await server.stop()
-      server = await scene.start(env(model.url))
-      const before = model.requests.length
-      expect(textOf(await answer('say again'))).toContain('again')
-      const told = JSON.stringify(model.requests.slice(before).map(({ body }) => body))
-      for (const words of ['say hello', 'say alive', 'say again']) expect(told).toContain(words)
-      expect(await untilNone(running)).toEqual([])
+      server = await scene.start(agent.env(model.url))
+      expect(textOf(await answer(id, 'more'))).toContain('Once more.')
+      const asked = JSON.stringify(askedFor(model, 'more').at(-1)?.body)
+      for (const said of ['do talk', 'Hello from the model.', 'do more']) expect(asked).toContain(said)
+      await expectNobody()
+    })
+
+    test.skipIf(whyNoSandbox !== '')(`${provider} holds a turn in the sandbox, and goes on in the next${whyNoSandbox}`, async () => {
+      scene.place.configure({ permission: { sandbox: 'on' } })
+      const id = await begin(provider, { talk: { say: 'Hello from the model.' }, more: { say: 'Once more.' } })
+      expect(textOf(await answer(id, 'talk'))).toContain('Hello from the model.')
+      const more = await answer(id, 'more')
+      expect([textOf(more), more.info]).toMatchObject([expect.stringContaining('Once more.'), { finish: 'stop' }])
+      expect(JSON.stringify(askedFor(model, 'more').at(-1)?.body)).toContain('do talk')
+      await expectNobody()
+    })
+
+    test(`${provider} is aborted in the middle: what it said stays, the model is asked no more, and the next prompt goes on`, async () => {
+      const gate = createGate()
+      const id = await begin(provider, { story: { say: 'Once upon', gate }, more: { say: 'Once more.' } })
+      await server.prompt(id, { prompt: 'do story' })
+      await expect.poll(async () => textOf(await last(id))).toContain('Once upon')
+      expect((await server.call('POST', `/v2/sessions/${id}/abort`)).body).toBe(true)
+      await settled(id)
+      const message = await last(id)
+      expect([textOf(message), message.info]).toMatchObject([
+        expect.stringContaining('Once upon'),
+        { error: { message: 'Session aborted' } },
+      ])
+      expect(await askedFor(model, 'story').at(-1)?.ended).toBe('cut')
+      await expectNobody()
+      gate.open()
+      expect(textOf(await answer(id, 'more'))).toContain('Once more.')
+    })
+
+    test(`${provider} is killed in the middle: what it said stays with the reason, and the next prompt goes on`, async () => {
+      const gate = createGate()
+      const id = await begin(provider, { story: { say: 'Once upon', gate }, more: { say: 'Once more.' } })
+      await server.prompt(id, { prompt: 'do story' })
+      await expect.poll(async () => textOf(await last(id))).toContain('Once upon')
+      for (const { pid, parent } of itsPrograms()) if (parent === server.pid) process.kill(pid, 'SIGKILL')
+      await settled(id)
+      const message = await last(id)
+      expect([textOf(message), message.info]).toMatchObject([
+        expect.stringContaining('Once upon'),
+        { error: { message: expect.stringContaining(`The agent "${provider}" has failed: its program was ended by SIGKILL`) as string } },
+      ])
+      expect(await server.get<Session>(`/v2/sessions/${id}`)).toMatchObject({ externalAgent: { status: 'error' } })
+      expect(await server.statuses()).toEqual({})
+      await expectNobody()
+      gate.open()
+      expect(textOf(await answer(id, 'more'))).toContain('Once more.')
     })
   })
 }
+
+const opencode = skipped('opencode')
+describe.skipIf(opencode.isSkipped)(`opencode at work${opencode.note}`, () => {
+  const write = (filePath: string) => ({ call: 'write', input: { filePath, content: 'made\n' } })
+
+  test('opencode asks before it writes: refused once nothing is there, allowed once the file is, and undo does not leave it behind unsaid', async () => {
+    const id = await begin('opencode', { write: write(at('made.txt')) })
+    await server.prompt(id, { prompt: 'do write' })
+    const request = await reply('reject')
+    expect(request).toMatchObject({ sessionId: id, permission: 'external_agent', patterns: [`edit: ${at('made.txt')}`] })
+    await settled(id)
+    expect(callsOf(await last(id))).toMatchObject([{ tool: 'edit', state: { status: 'error' } }])
+    expect(existsSync(at('made.txt'))).toBe(false)
+
+    await server.prompt(id, { prompt: 'do write' })
+    await reply('once')
+    await settled(id)
+    expect(scene.place.read('made.txt')).toBe('made\n')
+    expect(callsOf(await last(id))).toMatchObject([{ tool: 'edit', state: { status: 'completed' } }, { tool: 'write' }])
+    const undone = await server.call('POST', `/v2/sessions/${id}/undo`, {})
+    expect([undone.status, existsSync(at('made.txt'))]).toEqual(undone.status === 409 ? [409, true] : [200, false])
+  })
+
+  test('opencode writes nothing outside of the directory where the rules of svc deny that, and runs a command of its own inside', async () => {
+    const permission = [
+      { permission: 'external_agent', pattern: '*', action: 'allow' },
+      { permission: 'external_directory', pattern: '*', action: 'deny' },
+    ]
+    mkdirSync(join(scene.place.root, 'beside'))
+    const outside = join(scene.place.root, 'beside/made.txt')
+    const command = { call: 'bash', input: { command: 'echo ran > ran.txt; pwd', description: 'run' } }
+    const id = await begin('opencode', { outside: write(outside), command }, { permission })
+    expect(callsOf(await answer(id, 'outside'))).toMatchObject([{ tool: 'edit', state: { status: 'error' } }])
+    expect(existsSync(outside)).toBe(false)
+    const message = await answer(id, 'command')
+    expect(callsOf(message)).toMatchObject([
+      { tool: 'execute', state: { status: 'completed', input: { command: 'echo ran > ran.txt; pwd' }, output: `${scene.place.repo}\n` } },
+    ])
+    expect(scene.place.read('ran.txt')).toBe('ran\n')
+  })
+})
+
+const codex = skipped('codex')
+describe.skipIf(codex.isSkipped)(`codex at work${codex.note}`, () => {
+  test('codex asks in the mode in which it asks a person, and does what was answered', async () => {
+    const escalated = { sandbox_permissions: 'require_escalated', justification: 'It is wished for.' }
+    const id = await begin(
+      'codex',
+      { command: { call: 'exec_command', input: { cmd: 'echo ran > ran.txt', ...escalated } } },
+      { externalOptions: { mode: 'read-only' } },
+    )
+    await server.prompt(id, { prompt: 'do command' })
+    expect(await reply('reject')).toMatchObject({ permission: 'external_agent', patterns: [expect.stringMatching(/^execute: /)] })
+    await settled(id)
+    expect(existsSync(at('ran.txt'))).toBe(false)
+    await server.prompt(id, { prompt: 'do command' })
+    await reply('once')
+    await settled(id)
+    expect(callsOf(await last(id))).toMatchObject([{ tool: 'execute', state: { status: 'completed' } }])
+    expect(scene.place.read('ran.txt')).toBe('ran\n')
+  })
+})

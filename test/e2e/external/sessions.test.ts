@@ -279,6 +279,14 @@ describe('a session on an external agent', () => {
     }
   })
 
+  test('tells of what its agent changed by itself before it had the same written, too', async () => {
+    const { id } = await create()
+    scene.place.write('made.txt', 'same')
+    const path = join(scene.place.repo, 'made.txt')
+    expect(textOf(await answer(id, `write ${path} same`, `edits ${path}`))).toBe('[written]')
+    expect((await server.call('POST', `/v2/sessions/${id}/undo`, {})).status).toBe(409)
+  })
+
   test('has no other agent, no model of ours, no copy, and nothing to compact', async () => {
     const { id } = await create()
     const calls: [string, string, object][] = [

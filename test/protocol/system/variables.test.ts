@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { compactionOverrides } from '../../../src/machines/session/compaction/window.js'
 import { retryPolicyOf } from '../../../src/machines/session/retry.js'
+import { ExternalProvider } from '../../../src/protocol/session/external-provider.js'
 import { GIVEN, unreadValues, unreadVariables, VARIABLES } from '../../../src/protocol/system/variables.js'
 
 const SOURCES = fileURLToPath(new URL('../../../src', import.meta.url))
@@ -19,11 +20,13 @@ test('variables of svc without effect are named; those that are read, given to c
       SVC_URL: 'http://x.test',
       SVC_AGENT_MODELS_URL: 'http://x.test',
       SVC_AGENT_MY_VENDOR_2_BASE_URL: 'http://x.test',
+      ...Object.fromEntries(ExternalProvider.options.map((id) => [`SVC_EXTERNAL_${id.toUpperCase()}_COMMAND`, '["agent"]'])),
+      SVC_EXTERNAL_NOBODY_COMMAND: '["nobody"]',
       SVC_AGENT_BASEURL: 'http://x.test',
       SVC_AGENT_MODLE: 'slip',
       SVC_AGENT_AUTO_COMPACT: '',
     }),
-  ).toEqual(['SVC_AGENT_BASEURL', 'SVC_AGENT_MODLE'])
+  ).toEqual(['SVC_AGENT_BASEURL', 'SVC_AGENT_MODLE', 'SVC_EXTERNAL_NOBODY_COMMAND'])
 })
 
 test('the list of variables that are read is what the sources name', () => {
@@ -62,6 +65,7 @@ const READABLE: Readonly<Record<string, readonly string[]>> = {
   SVC_AGENT_EMBEDDINGS_URL: ['https://api.example/v1'],
   SVC_AGENT_DISABLE_EMBEDDINGS: ['1', '0'],
   SVC_AGENT_OPENAI_BASE_URL: ['http://127.0.0.1:1/v1'],
+  SVC_EXTERNAL_CODEX_COMMAND: ['["codex-acp"]'],
 }
 const TEXTS =
   `TOKEN AUTH_CONFIG STATE_DIR CACHE_DIR CONFIG CONFIG_DIR CONFIG_CONTENT MODEL PROVIDER MODELS_PATH AUTH_PATH AUTH_CONTENT WEBSEARCH_KEY`
@@ -69,7 +73,9 @@ const TEXTS =
     .map((name) => `SVC_AGENT_${name}`)
 
 test('every variable is text, or has values that cannot be read', () => {
-  const known = [...Object.keys(READABLE), ...TEXTS, 'SVC_DISPLAY_NAME', 'SVC_DAEMON_TOKEN'].filter((name) => !name.endsWith('_BASE_URL'))
+  const known = [...Object.keys(READABLE), ...TEXTS, 'SVC_DISPLAY_NAME', 'SVC_DAEMON_TOKEN'].filter(
+    (name) => !/_(?:BASE_URL|COMMAND)$/.test(name),
+  )
   expect(known.toSorted()).toEqual(VARIABLES.toSorted())
 })
 

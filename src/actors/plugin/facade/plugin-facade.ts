@@ -3,6 +3,8 @@ import { SvcError } from '../../../protocol/errors.js'
 import type { HostCapability, PackageDiagnostic, PackageLifecycleInfo, PluginManifest } from '../../../protocol/plugin/plugin.js'
 import { packageStateOf } from '../../../machines/plugin/package-state.js'
 import { API } from '../../../protocol/api.js'
+import { EXTERNAL_OPERATIONS } from '../../../protocol/external/external-sessions.js'
+import { EXTERNAL_PLUGIN } from '../../../protocol/session/external-provider.js'
 import type { Plugins, PluginSettingsDoor } from '../../../ports/plugins.js'
 import type { BuiltIns } from '../package/built-ins.js'
 import type { FrameSocket } from '../../../ports/contributions.js'
@@ -66,6 +68,7 @@ export function createPluginFacade(deps: FacadeDeps): Omit<Plugins, 'match' | ke
   }
 
   function ownerOf(operationId: string): string | undefined {
+    if (EXTERNAL_OPERATIONS.has(operationId)) return EXTERNAL_PLUGIN
     const path = API.find(({ id }) => id === operationId)?.path
     return describe('', builtIns.keys).find(({ apiPrefix = '' }) => path === apiPrefix || path?.startsWith(`${apiPrefix}/`) === true)?.id
   }

@@ -1,11 +1,12 @@
 /** What a session asks, put to the person in front of the editor. */
+import { resolve } from 'node:path'
 import { type AgentContext, type PermissionOption, RequestError, type RequestPermissionResponse } from '@agentclientprotocol/sdk'
 import { type AnyEventObject, createActor, fromCallback, toPromise } from 'xstate'
 import { type AskingInput, askingMachine } from '../../../machines/acp/asking.machine.js'
 import { isRecord } from '../../../protocol/text/json.js'
 import type { PermissionRequest, QuestionRequest } from '../../../protocol/interaction/interaction.js'
 import type { PromptOptions } from '../../../published/client/client-types.js'
-import { kindOf } from './tool-updates.js'
+import { kindOf, pathsOf } from './tool-updates.js'
 
 /** Of questions, for editors that know it (subsystems n). */
 const QUESTION = 'session/request_question'
@@ -25,8 +26,18 @@ interface Asked {
   readonly multiple: boolean
 }
 
+interface AskingOptions {
+  /** The editor puts a form to a person. */
+  readonly elicits: boolean
+  /** Of the session. */
+  readonly cwd: string
+}
+
 /** Whatever an editor answers but a choice it was offered is a refusal. */
-export function createAsking(editor: AgentContext, elicits: boolean): Required<Pick<PromptOptions, 'onPermission' | 'onQuestion'>> {
+export function createAsking(
+  editor: AgentContext,
+  { elicits, cwd }: AskingOptions,
+): Required<Pick<PromptOptions, 'onPermission' | 'onQuestion'>> {
   const choose = (sessionId: string, toolCall: object, options: readonly PermissionOption[], signal: AbortSignal) =>
     editor
       .request<RequestPermissionResponse>(
@@ -45,7 +56,7 @@ export function createAsking(editor: AgentContext, elicits: boolean): Required<P
       }))
       const [once, always, reject] = ANSWERS
       const options = [once, always, ...more, reject].filter((option) => option !== undefined)
-      const chosen = await choose(request.sessionId, callOf(request), options, signal)
+      const chosen = await choose(request.sessionId, callOf(request, cwd), options, signal)
       if (chosen === 'once' || chosen === 'always') return chosen
       const pattern = chosen?.startsWith(WIDER) === true ? chosen.slice(WIDER.length) : undefined
       return pattern !== undefined && wider.includes(pattern) ? { reply: 'always', alwaysPatterns: [pattern] } : 'reject'
@@ -129,15 +140,20 @@ function once<Request extends { readonly id: string }, Context extends { readonl
   }
 }
 
-function callOf({ id, title, permission, patterns, tool }: PermissionRequest): object {
+/** With the file or the command that it is about, which an editor may have rules of its own for. */
+function callOf({ id, title, permission, patterns, tool, metadata }: PermissionRequest, cwd: string): object {
   const call = isRecord(tool) ? tool : {}
+  const input = isRecord(metadata) ? metadata['input'] : undefined
+  const command = isRecord(input) && typeof input['command'] === 'string' ? { command: input['command'] } : {}
+  const locations = pathsOf(input).map((path) => ({ path: resolve(cwd, path) }))
   const callId = call['callID'] ?? call['callId']
   return {
     toolCallId: typeof callId === 'string' ? callId : id,
     title,
     kind: kindOf(permission),
     status: 'pending',
-    rawInput: { permission, patterns },
+    rawInput: { permission, patterns, ...command },
+    ...(locations.length > 0 && { locations }),
   }
 }
 

@@ -41,14 +41,18 @@ interface BridgeOptions {
 export function createBridge({ client, directory, note }: BridgeOptions): AgentApp {
   let capabilities: ClientCapabilities = {}
   let editor: AgentContext | undefined
-  const sessions = createSessions(
+  const sessions = createSessions({
     client,
-    () => {
+    editor() {
       if (editor === undefined) throw RequestError.invalidRequest({}, 'the connection is not open')
       return editor
     },
-    () => ({ elicits: capabilities.elicitation?.form != null, showsTerminals: capabilities._meta?.['terminal_output'] === true }),
-  )
+    abilities: () => ({
+      elicits: capabilities.elicitation?.form != null,
+      showsTerminals: capabilities._meta?.['terminal_output'] === true,
+    }),
+    onUnattended: (error) => note(`what a session asks is not heard any more: ${messageOf(error)}`),
+  })
 
   /** What an editor is told of a session it has just opened; its commands and notices follow, when it knows the session. */
   function told(opened: Opened, notices: readonly string[] = []) {
@@ -70,6 +74,7 @@ export function createBridge({ client, directory, note }: BridgeOptions): AgentA
   const app = agent({ name: 'svc' })
     .onConnect((connection) => {
       editor = connection.client
+      void connection.closed.finally(() => sessions.unattendAll())
     })
     .onRequest('initialize', ({ params }) => {
       capabilities = params.clientCapabilities ?? {}
@@ -99,13 +104,16 @@ export function createBridge({ client, directory, note }: BridgeOptions): AgentA
         const opened = await sessions.open(params.sessionId, params.cwd)
         const notices = await bring(opened, params.mcpServers)
         await sessions.replay(opened)
+        opened.attend()
         return told(opened, notices)
       }),
     )
     .onRequest('session/resume', ({ params }) =>
       answered(async () => {
         const opened = await sessions.open(params.sessionId, params.cwd)
-        return told(opened, await bring(opened, params.mcpServers))
+        const notices = await bring(opened, params.mcpServers)
+        opened.attend()
+        return told(opened, notices)
       }),
     )
     .onRequest('session/fork', Fork, ({ params }) =>

@@ -17,8 +17,17 @@ export interface Opened {
   readonly turns: Turns
   readonly teller: Teller
   readonly offers: Offers
+  /** Answers what waits in it, and what is asked of prompts that somebody else has sent, until it is closed. */
+  attend(): void
   /** Changes with what the editor chooses. */
   choices: Choices
+}
+
+interface Known extends Opened {
+  /** Nobody waits for anything of it any more. */
+  leave(): void
+  /** Nobody answers what is asked in it; prompts under way are the affair of their requests. */
+  unattend(): void
 }
 
 export interface Sessions {
@@ -28,6 +37,8 @@ export interface Sessions {
   /** Throws `-32602` for one that is not open. */
   get(sessionId: string): Opened
   close(sessionId: string): void
+  /** The editor is gone: nobody answers what is asked in any of them. */
+  unattendAll(): void
   /** Tells all that was said. */
   replay(opened: Opened): Promise<void>
   tellCommands(opened: Opened): Promise<void>
@@ -44,24 +55,40 @@ export interface Abilities {
   readonly showsTerminals: boolean
 }
 
-export function createSessions(client: Client, editor: () => AgentContext, abilities: () => Abilities): Sessions {
-  const open = new Map<string, Opened>()
+interface SessionsOptions {
+  readonly client: Client
+  readonly editor: () => AgentContext
+  readonly abilities: () => Abilities
+  /** What is asked in a session is not put to the editor any more. */
+  onUnattended(error: unknown): void
+}
+
+export function createSessions({ client, editor, abilities, onUnattended }: SessionsOptions): Sessions {
+  const open = new Map<string, Known>()
 
   async function opened(session: Session): Promise<Opened> {
     if (open.size >= LIMITS.acp.sessions && !open.has(session.id))
       throw RequestError.invalidRequest({ most: LIMITS.acp.sessions }, 'too many sessions are open; close one first')
-    open.get(session.id)?.turns.close()
+    open.get(session.id)?.leave()
     const { id, directory: cwd } = session
     const offers = await patient(() => readOffers(client, cwd))
     const { elicits, showsTerminals } = abilities()
     const teller = createTeller(editor(), { sessionId: id, cwd, window: () => windowOf(open.get(id)), showsTerminals })
-    const asking = createAsking(editor(), elicits)
-    const known: Opened = {
+    const asking = createAsking(editor(), { elicits, cwd })
+    const turns = createTurns({ client, sessionId: id, teller, asking })
+    const left = new AbortController()
+    const known: Known = {
       id,
       cwd,
       offers,
       teller,
-      turns: createTurns({ client, sessionId: id, teller, asking }),
+      turns,
+      attend: () => void client.attend(id, { ...asking, signal: left.signal }).catch(onUnattended),
+      unattend: () => left.abort(),
+      leave() {
+        turns.close()
+        left.abort()
+      },
       choices: choicesOf(session, offers),
     }
     open.set(id, known)
@@ -85,8 +112,11 @@ export function createSessions(client: Client, editor: () => AgentContext, abili
       return found
     },
     close(sessionId) {
-      open.get(sessionId)?.turns.close()
+      open.get(sessionId)?.leave()
       open.delete(sessionId)
+    },
+    unattendAll() {
+      for (const each of open.values()) each.unattend()
     },
     async replay({ id, teller }) {
       const todos = await patient(() => client.sessions.todos({ sessionId: id }))

@@ -94,7 +94,7 @@ function diffsOf(tool: string, input: unknown, cwd: string): ToolCallContent[] {
   return []
 }
 
-function pathsOf(input: unknown): string[] {
+export function pathsOf(input: unknown): string[] {
   const path = isRecord(input) ? input['filePath'] : undefined
   return typeof path === 'string' ? [path] : []
 }

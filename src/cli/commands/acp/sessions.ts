@@ -48,7 +48,7 @@ export interface Sessions {
 const PAGE = 100
 
 /** What the editor can do. */
-export interface Abilities {
+interface Abilities {
   /** Puts a form to a person. */
   readonly elicits: boolean
   /** Shows a command that the agent runs as a terminal. */

@@ -34,7 +34,8 @@ export const startRuntime: StartTestRuntime = async (options = {}) => {
   const { at = '2026-01-05T12:00:00Z', zone = 'UTC', tools = [], waitMs = 5000 } = options
   const files = knowFiles(createNodeFiles())
   const fake = createFakeClock(instantOf(at), () => files.settle())
-  const effects = createFakeEffects({ clock: fake, files })
+  // What is played here needs no sandbox, and there is none.
+  const effects = createFakeEffects({ clock: fake, files, env: { SVC_AGENT_PLUGIN_SANDBOX: 'off' } })
   const directory = effects.paths.cwd
   try {
     for (const [path, text] of Object.entries(options.files ?? {})) writeNow(within(directory, path), text)

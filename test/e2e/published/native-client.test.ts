@@ -79,10 +79,11 @@ test('a session that waits for a permission says so in list and catalogue at onc
   const position = catalog.events.length
   const request = asked.type === 'permission.asked' ? asked.data.id : ''
   await server.call('POST', `/v2/interactions/permissions/${request}/reply`, { reply: 'once' })
-  await catalog.waitFor(activityIs('running'), position)
+  const running = await catalog.waitFor(activityIs('running'), position)
   await catalog.waitFor(activityIs('idle'), position)
   expect(await listed()).toBe('idle')
-  expect(catalog.events.slice(position).filter(activityIs('permission'))).toEqual([])
+  // Each edge of the session tells it anew, so it may be told more than once before.
+  expect(catalog.events.slice(catalog.events.indexOf(running)).filter(activityIs('permission'))).toEqual([])
   catalog.close()
   events.close()
 })

@@ -35,7 +35,7 @@ export async function buildPluginLibrary(root, settings) {
 }
 
 function declarationText(root) {
-  const names = readdirSync(join(root, SOURCES)).filter((name) => name.endsWith('-types.ts'))
+  const names = readdirSync(join(root, SOURCES), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('-types.ts'))
   const paths = [REQUESTS, ...names.map((name) => join(SOURCES, name))]
   const types = paths.map((path) => readFileSync(join(root, path), 'utf8').replaceAll(/^import type [^']*'[^']*'\n/gm, ''))
   const values = Object.entries(VALUES).map(([name, type]) => `export declare const ${name}: ${type}\n`)

@@ -1,6 +1,7 @@
 /**
  * Writes what the libraries of plugin authors say of the host, in every language, from one description of the protocol: src/protocol/plugin/
- * host-methods.ts, and the operations of brokers where there are some. docs/plugin-host.md, src/published/kit/host-calls-types.ts, and a part of
+ * host-methods.ts, and the operations of brokers where there are some. docs/plugin-host.md, src/published/kit/host-calls-types.ts with
+ * the folder `operations` beside it, and a part of
  * src/published/python/svc_plugin.py. With --check nothing is written; stale files are named and the exit code is 1.
  */
 import { execFileSync } from 'node:child_process'
@@ -38,6 +39,10 @@ const END = '# --- end ---\n'
 
 settle('docs', [['plugin-host.md', page()]], { prune: false })
 settle('src/published/kit', [['host-calls-types.ts', formatted('host-calls-types.ts', declarations())]], { prune: false })
+settle(
+  'src/published/kit/operations',
+  operated().map((capability) => [`${capability}-types.ts`, formatted(`${capability}-types.ts`, operationTypes(capability))]),
+)
 const library = python()
 for (const folder of ['src/published/python', ...examplesInPython()]) settle(folder, [['svc_plugin.py', library]], { prune: false })
 
@@ -67,19 +72,20 @@ function described(capability) {
 
 function declarations() {
   const groups = grouped()
-  const named = [...new Set(HOST_METHODS.map(({ capability }) => capability))].filter((capability) => described(capability).length > 0)
+  const named = operated()
+  const imports = named.map((capability) => `import type { ${operationsName(capability)} } from './operations/${capability}-types.js'\n`)
   return `/**
  * What a plugin may ask of the host. Part of the declarations of \`svc/plugin\`: types only. Made by scripts/plugin-kits.mjs; change
- * src/protocol/plugin/host-methods.ts, or the operations of a broker.
+ * src/protocol/plugin/host-methods.ts.
  */
-
+${imports.join('')}
 export interface HostCallOptions {
   /** Gives up waiting; the host is not told. */
   readonly signal?: AbortSignal
   readonly timeoutMs?: number
 }
 
-${named.map(operationTypes).join('')}type Broker = (operation: string, input?: unknown, options?: HostCallOptions) => Promise<unknown>
+type Broker = (operation: string, input?: unknown, options?: HostCallOptions) => Promise<unknown>
 ${named.length === 0 ? '' : OPERATED}
 /** What a plugin may ask of the host. Each part needs the capability named beside it, granted by the installation. */
 export interface Host {
@@ -87,12 +93,17 @@ ${[...groups].map(([group, methods]) => hostGroup(group, methods)).join('')}}
 `
 }
 
+/** Capabilities with operations that are described. */
+function operated() {
+  return [...new Set(HOST_METHODS.map(({ capability }) => capability))].filter((capability) => described(capability).length > 0)
+}
+
 function operationTypes(capability) {
   const entries = described(capability).map(({ name, summary, input, output }) => {
     const optional = isOptional(input) ? '?' : ''
     return `  /** ${summary} */\n  readonly ${key(name)}: {\n    readonly input${optional}: ${typeText(required(input), '    ')}\n    readonly output: ${typeText(output, '    ')}\n  }\n`
   })
-  return `/** Operations of \`${capability}\`. */\ninterface ${operationsName(capability)} {\n${entries.join('')}}\n\n`
+  return `/** Operations of \`${capability}\`. Made by scripts/plugin-kits.mjs; change the operations of its broker. */\nexport interface ${operationsName(capability)} {\n${entries.join('')}}\n`
 }
 
 function operationsName(capability) {

@@ -90,7 +90,7 @@ describe('what an agent tells', () => {
 })
 
 describe('of what an agent tells', () => {
-  const paths = Array.from({ length: LIMITS.external.paths + 1 }, (_, index) => `/work/${index}`)
+  const paths = Array.from({ length: LIMITS.external.paths + 1 }, (_, index) => `/files/${index}`)
   const edit = (count: number, status = 'in_progress') => ({
     sessionUpdate: 'tool_call_update',
     toolCallId: 'e1',

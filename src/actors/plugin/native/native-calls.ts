@@ -41,8 +41,8 @@ export function createNativeCalls(pluginId: string): NativeCalls {
       ...others,
       ...(tools && { tools: tools.map(watched) }),
       ...(within && {
-        within(directory) {
-          const offers = within(directory)
+        within(directory, sessionId) {
+          const offers = within(directory, sessionId)
           return { ...offers, tools: offers.tools.map(watched) }
         },
       }),

@@ -11,7 +11,7 @@ export async function plugin(options: PluginOptions): Promise<number> {
     case 'update':
       return (await import('./install/plugin-add.js')).updatePlugin(options)
     case 'pack':
-      return (await import('./plugin-pack.js')).packPlugin(options)
+      return (await import('./author/plugin-pack.js')).packPlugin(options)
     case 'list':
       return (await import('./plugin-list.js')).listPlugins(options)
     case 'trust':
@@ -19,7 +19,7 @@ export async function plugin(options: PluginOptions): Promise<number> {
     case 'configure':
       return (await import('./plugin-configure.js')).configurePlugin(options)
     case 'dev':
-      return (await import('./plugin-dev.js')).developPlugin(options)
+      return (await import('./author/plugin-dev.js')).developPlugin(options)
     case 'test':
       return options.tool === undefined
         ? (await import('./test/plugin-test.js')).testPackage(options)

@@ -1,9 +1,13 @@
 /** The checks that an author wrote, one after the other (`check-file.ts`). */
 import { METHOD_OF_SERVICE, ROUTE_REQUEST } from './requests.js'
 import { type Check, nameOf } from '../check-file.js'
+import { messageOf } from '../../../../protocol/message-of.js'
 import { difference, shown } from './expected.js'
 import type { Asked, Reply } from './conversation.js'
 import type { Harness } from './harness.js'
+
+/** ms. */
+const LATE = 500
 
 export interface Outcome {
   readonly name: string
@@ -25,10 +29,16 @@ export async function runCheck(harness: Harness, check: Check, host: Readonly<Re
       (await loggedProblem(harness, check, logged)) ??
       askedProblem(check, harness.asked.slice(asked)) ??
       progressProblem(check, harness.asked.slice(asked))
-    return problem === undefined ? { name } : { name, problem, log: harness.log.slice(logged) }
+    return problem === undefined ? { name } : { name, problem, log: await logSince(harness, logged) }
   } catch (error) {
-    return { name, problem: error instanceof Error ? error.message : String(error), log: harness.log.slice(logged) }
+    return { name, problem: messageOf(error), log: await logSince(harness, logged) }
   }
+}
+
+/** What it wrote meanwhile: on another pipe than its answers, so that it may come a moment later. */
+async function logSince(harness: Harness, from: number): Promise<readonly string[]> {
+  await harness.until(() => harness.log.length > from, LATE)
+  return harness.log.slice(from)
 }
 
 async function perform(harness: Harness, check: Check): Promise<Reply> {

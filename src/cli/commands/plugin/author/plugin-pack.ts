@@ -1,16 +1,16 @@
 /** `svc plugin pack`: builds what has sources, then exactly the files of the revision, as an archive that `svc plugin add` takes and that npm can publish. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { createNodeEffects } from '../../../platform/node/node-effects.js'
-import { SvcError } from '../../../protocol/errors.js'
-import { printable } from '../../../protocol/text/visible-text.js'
-import { jsonText, writeError, writeOut } from '../../terminal/output.js'
-import type { PackOptions } from './plugin-arguments.js'
-import { buildSources, sourcesOf } from './make/build-sources.js'
+import { createNodeEffects } from '../../../../platform/node/node-effects.js'
+import { SvcError } from '../../../../protocol/errors.js'
+import { printable } from '../../../../protocol/text/visible-text.js'
+import { jsonText, writeError, writeOut } from '../../../terminal/output.js'
+import type { PackOptions } from '../plugin-arguments.js'
+import { buildSources, sourcesOf } from '../make/build-sources.js'
 import { packageRoot } from './package-root.js'
-import { openRoom, stage } from './install/installation-root.js'
-import { filesOfDirectory, tarballOf } from './install/package-content.js'
-import { missingParts } from './install/missing-parts.js'
+import { openRoom, stage } from '../install/installation-root.js'
+import { filesOfDirectory, tarballOf } from '../install/package-content.js'
+import { missingParts } from '../install/missing-parts.js'
 
 /** Writes the archive; answers 0. */
 export async function packPlugin({ id: named, directory, output, json, force }: PackOptions): Promise<number> {

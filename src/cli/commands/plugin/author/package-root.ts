@@ -1,10 +1,10 @@
 /** The folder of a package that is named by its id, or by a folder. */
 import { existsSync } from 'node:fs'
-import { SvcError } from '../../../protocol/errors.js'
-import { packageFolder } from './install/fetch-source.js'
-import { isFolder } from './make/plugin-init.js'
-import { openPluginPlace } from './plugin-place.js'
-import { only } from './plugin-untrust.js'
+import { SvcError } from '../../../../protocol/errors.js'
+import { packageFolder } from '../install/fetch-source.js'
+import { isFolder } from '../make/plugin-init.js'
+import { openPluginPlace } from '../plugin-place.js'
+import { only } from '../plugin-untrust.js'
 
 /** Throws a sentence. */
 export async function packageRoot(named: string, directory: string | undefined): Promise<string> {

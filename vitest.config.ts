@@ -5,7 +5,9 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import * as z from 'zod'
 import { PATIENCE } from './test/fakes/patience.js'
 
-const { version } = z.object({ version: z.string() }).parse(JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8')))
+const { version, publishedName } = z
+  .object({ version: z.string(), publishedName: z.string() })
+  .parse(JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8')))
 
 const PROGRAM = [
   'test/e2e/**/*.test.ts',
@@ -38,7 +40,7 @@ class ProgramFirst extends BaseSequencer {
 }
 
 export default defineConfig({
-  define: { SVC_VERSION: JSON.stringify(version) },
+  define: { SVC_VERSION: JSON.stringify(version), SVC_PUBLISHED_NAME: JSON.stringify(publishedName) },
   test: {
     setupFiles: ['test/no-warnings.ts', 'test/costs.ts'],
     // Only what hangs ends by these: a machine may be busy.

@@ -6,6 +6,7 @@
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
+import { NOTED } from './bundled-packages.mjs'
 import { httpPage } from './http-page.mjs'
 import { declarationOf, REFERENCE, typeText } from './schema-types.mjs'
 
@@ -25,7 +26,7 @@ export async function buildClient(root, settings) {
     target: 'es2022',
     external: [],
     banner: { js: BANNER },
-    plugins: [valuesOf(CONTRACT)],
+    plugins: [valuesOf(CONTRACT), NOTED],
     metafile: true,
   })
   refuseOthers(metafile)

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { NOTED } from './bundled-packages.mjs'
 
 const SOURCES = 'src/programs/page'
 
@@ -22,6 +23,7 @@ export async function buildInspector(root, outdir = 'dist') {
     legalComments: 'none',
     logLevel: 'warning',
     metafile: true,
+    plugins: [NOTED],
   })
   const copies = [
     [['page.html'], 'inspector.html'],

@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { NOTED } from './bundled-packages.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const sources = join(root, 'src/programs/sandbox')
@@ -77,6 +78,7 @@ const shared = {
   legalComments: 'none',
   logLevel: 'warning',
   metafile: true,
+  plugins: [NOTED],
 }
 
 /** Builds the files into `outdir`; answers their paths, those of their maps too, relative to the repository. */
@@ -89,7 +91,7 @@ export async function buildLuaSandbox(outdir = 'dist') {
       entryPoints: { 'lua-sandbox-thread': join(sources, 'node-thread-entry.ts'), 'lua-sandbox-vm': join(sources, 'node-vm-thread.ts') },
       format: 'cjs',
       outExtension: { '.js': '.cjs' },
-      plugins: [vmInABox],
+      plugins: [NOTED, vmInABox],
     }),
   ])
   return results.flatMap(({ metafile }) => Object.keys(metafile.outputs))

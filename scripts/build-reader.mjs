@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { NOTED } from './bundled-packages.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -26,7 +27,7 @@ export async function buildReader(outdir = 'dist') {
     legalComments: 'none',
     logLevel: 'warning',
     metafile: true,
-    plugins: [NO_CANVAS],
+    plugins: [NO_CANVAS, NOTED],
     entryPoints: { 'page-reader': join(root, 'src/programs/reader/node-program.ts') },
     outExtension: { '.js': '.cjs' },
     outdir,

@@ -1,5 +1,5 @@
 /**
- * Builds the test library: dist/testing.js, readable, with the sources of the server inside and packages outside, and
+ * Builds the test library: dist/testing.js, readable, with the sources of the server inside and the packages they need, and
  * dist/testing.d.ts, the `*-types.ts` files in one. What those name of the server is declared by the client and the library of plugin authors.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -21,10 +21,9 @@ export async function buildTestLibrary(root, settings) {
     ...settings,
     entryPoints: { testing: join(SOURCES, ENTRY) },
     outdir: 'dist',
-    packages: 'external',
     splitting: true,
     chunkNames: 'chunks/testing-[hash]',
-    banner: { js: '// svc/testing: svc in memory, for tests. Made by the build of svc; do not edit it.' },
+    banner: { js: `// svc/testing: svc in memory, for tests. Made by the build of svc; do not edit it.\n${settings.banner.js}` },
     metafile: true,
   })
   const declarations = join('dist', 'testing.d.ts')

@@ -7,6 +7,7 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSy
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, transform } from 'esbuild'
+import { bundledPackages, NOTED } from './bundled-packages.mjs'
 import { buildClient, withoutSchemas } from './build-client.mjs'
 import { buildInspector } from './build-inspector.mjs'
 import { buildLuaSandbox } from './build-lua-sandbox.mjs'
@@ -17,6 +18,7 @@ import { buildTestLibrary } from './build-testing.mjs'
 import { buildToolbox } from './build-toolbox.mjs'
 import { compileAhead } from './compile-ahead.mjs'
 import { LATER } from './later.mjs'
+import { noticesOf } from './notices.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -58,6 +60,8 @@ const STREAMS_OF_NODE = {
   },
 }
 
+/** The licences of what is bundled. */
+const NOTICES = 'dist/THIRD-PARTY-NOTICES.txt'
 const SERVER = './commands/serve/serve.js'
 /** Found beside the entry when it is loaded. */
 const SERVER_APART = {
@@ -71,7 +75,7 @@ const SERVER_APART = {
 
 /** esbuild settings shared by the program and by scripts that load its sources. */
 export function settings() {
-  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const { version, publishedName } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   return {
     absWorkingDir: root,
     bundle: true,
@@ -80,9 +84,13 @@ export function settings() {
     mainFields: ['module', 'main'],
     target: 'node20.19',
     external: OUTSIDE,
-    plugins: [ENGLISH_ONLY, STREAMS_OF_NODE, LATER],
+    plugins: [ENGLISH_ONLY, STREAMS_OF_NODE, LATER, NOTED],
     banner: { js: REQUIRE },
-    define: { SVC_VERSION: JSON.stringify(version), 'process.env.NODE_ENV': '"production"' },
+    define: {
+      SVC_VERSION: JSON.stringify(version),
+      SVC_PUBLISHED_NAME: JSON.stringify(publishedName),
+      'process.env.NODE_ENV': '"production"',
+    },
     legalComments: 'none',
     logLevel: 'warning',
   }
@@ -105,7 +113,8 @@ export async function buildProgram() {
   const library = await buildPluginLibrary(root, settings())
   const others = await Promise.all([sandbox, client, inspector, reader, testing, toolbox, native, copyDocuments()])
   const compiled = await compileAhead(root, [...program.flat(), ...(await sandbox)])
-  removeStale(new Set([...program.flat(), ...library, ...others.flat(), ...compiled]))
+  writeFileSync(join(root, NOTICES), noticesOf(bundledPackages(root)))
+  removeStale(new Set([...program.flat(), ...library, ...others.flat(), ...compiled, NOTICES]))
 }
 
 /** Answers the file that was written. */

@@ -1,17 +1,21 @@
-/** The built program, installed anew with another Node where there is no compiler. */
+/** The built program, installed anew with other Nodes where there is no compiler: as a clone is, and from the file that is published. */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const INSTALLED = ['package.json', 'package-lock.json', '.npmrc', 'scripts/native.mjs', 'dist']
+const { publishedName: PUBLISHED } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly publishedName: string }
 const MOST = 110_000
 
+/** Where there is nothing but Node, a shell and npm. */
 export interface Installed {
-  readonly program: string
-  readonly modules: string
+  /** Of a clone, after `npm ci` with the first Node. */
+  readonly clone: { readonly program: string; readonly modules: string }
+  /** After `npm i -g` of the file that `npm run package` makes, with the last Node. */
+  readonly published: { readonly program: string; readonly root: string }
   /** What npm and our own script said. */
   readonly said: string
   /** The Node of that major version. */
@@ -19,11 +23,11 @@ export interface Installed {
   remove(): void
 }
 
-/** Fetches these Nodes; the first one runs `npm ci` with a search path that holds itself and a shell. */
+/** Fetches these Nodes; each installs with a search path that holds itself and a shell. */
 export function installFresh(versions: Readonly<Record<number, string>>): Installed {
   const root = mkdtempSync(join(tmpdir(), 'svc-nodes-'))
   const at = (...names: string[]) => join(root, ...names)
-  const [first = ''] = Object.keys(versions)
+  const [first = '', last = ''] = Object.keys(versions)
   const node = (major: number | string) => at('nodes/node_modules', `node${major}`, 'bin/node')
 
   mkdirSync(at('nodes'))
@@ -34,21 +38,29 @@ export function installFresh(versions: Readonly<Record<number, string>>): Instal
     mkdirSync(dirname(at('svc', name)), { recursive: true })
     cpSync(join(ROOT, name), at('svc', name), { recursive: true })
   }
-  mkdirSync(at('bin'))
-  symlinkSync(node(first), at('bin/node'))
-  symlinkSync('/bin/sh', at('bin/sh'))
   const npm = join(execFileSync('npm', ['root', '--global'], { encoding: 'utf8' }).trim(), 'npm/bin/npm-cli.js')
-  const { status, stdout, stderr } = spawnSync(node(first), [npm, 'ci', '--omit=dev', '--foreground-scripts'], {
-    cwd: at('svc'),
-    env: { ...process.env, PATH: at('bin') },
+  const install = (major: string, ...args: readonly string[]) => {
+    const bin = at(`bin${major}`)
+    mkdirSync(bin)
+    symlinkSync(node(major), join(bin, 'node'))
+    symlinkSync('/bin/sh', join(bin, 'sh'))
+    const options = { cwd: at('svc'), env: { ...process.env, PATH: bin }, encoding: 'utf8', timeout: MOST } as const
+    const { status, stdout, stderr } = spawnSync(node(major), [npm, ...args], options)
+    const text = `${stdout}\n${stderr}`
+    if (status !== 0) throw new Error(`npm ${args.join(' ')} ended with ${status}:\n${text}`)
+    return text
+  }
+  const said = install(first, 'ci', '--omit=dev', '--foreground-scripts')
+  const file = execFileSync(process.execPath, [join(ROOT, 'scripts/package.mjs'), '--out', at('file')], {
     encoding: 'utf8',
+    env: { ...process.env, SVC_TEST_BUILT: '1' },
     timeout: MOST,
-  })
-  const said = `${stdout}\n${stderr}`
-  if (status !== 0) throw new Error(`npm ci ended with ${status}:\n${said}`)
+  }).trim()
+  install(last, 'install', '--global', '--prefix', at('global'), file)
+  const published = at('global/lib/node_modules', PUBLISHED)
   return {
-    program: at('svc/dist/main.js'),
-    modules: at('svc/node_modules'),
+    clone: { program: at('svc/dist/main.js'), modules: at('svc/node_modules') },
+    published: { program: join(published, 'dist/main.js'), root: published },
     said,
     node,
     remove: () => rmSync(root, { recursive: true, force: true }),

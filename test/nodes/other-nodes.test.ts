@@ -1,7 +1,10 @@
-/** Node 22 and 24 run the built program as Node 20 does, after an install that compiles nothing, and on the same state. */
+/**
+ * Node 22 and 24 run the built program as Node 20 does, after an install that compiles nothing, and on the same state: 22 that of a clone, 24 the
+ * one that comes from the published file.
+ */
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { SessionPage } from '../../src/protocol/session/session.js'
@@ -30,9 +33,42 @@ afterAll(() => {
 test('an install with Node 22 and no compiler has all native parts, and has compiled none', () => {
   expect(installed.said).not.toContain('svc:')
   const compiled = ['better-sqlite3', 'better-sqlite3-prebuilt', 'node-pty'].filter((name) =>
-    existsSync(join(installed.modules, name, 'build')),
+    existsSync(join(installed.clone.modules, name, 'build')),
   )
   expect(compiled).toEqual([])
+})
+
+test('the published file carries no maps, lists nothing that its program does not load, and tells the licences of what it bundles', () => {
+  const { root } = installed.published
+  const own = files(root).filter((path) => !path.startsWith('node_modules/'))
+  expect(own.filter((path) => path.endsWith('.map'))).toEqual([])
+  expect(files(root).filter((path) => path.endsWith('.node') && path.includes('/build/'))).toEqual([])
+
+  const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Dependencies
+  const program = own.filter((path) => /\.c?js$/.test(path)).map((path) => readFileSync(join(root, path), 'utf8'))
+  const carried = readdirSync(join(root, 'node_modules')).filter((name) => name in dependencies)
+  const within = carried.flatMap((name) => files(join(root, 'node_modules', name)).map((path) => join(root, 'node_modules', name, path)))
+  const loading = [...program, ...within.filter((path) => /\.(?:c?js|gyp)$/.test(path)).map((path) => readFileSync(path, 'utf8'))]
+  const listed = Object.keys({ ...dependencies, ...optionalDependencies }).filter((name) => !name.startsWith('@koromix/'))
+  expect(listed.filter((name) => !loading.some((text) => new RegExp(`["'\`]${name}(?:/[^"'\`]+)?["'\`]`).test(text)))).toEqual([])
+
+  const notices = readFileSync(join(root, 'dist/THIRD-PARTY-NOTICES.txt'), 'utf8')
+  for (const name of ['fastify', 'xstate', 'zod', 'fengari', 'luxon']) expect(notices).toContain(`\n${name} `)
+})
+
+test('what is published is imported by its own name, and by the name that its alias gives', () => {
+  const place = makePlace({ 'package.json': '{"type":"module"}' })
+  const { name } = JSON.parse(readFileSync(join(installed.published.root, 'package.json'), 'utf8')) as { readonly name: string }
+  const told = ['svc', name].map((each) => {
+    const link = join(place.repo, 'node_modules', each)
+    mkdirSync(dirname(link), { recursive: true })
+    symlinkSync(installed.published.root, link)
+    const names = ['client', 'plugin', 'testing'].map((part) => `import * as ${part} from '${each}/${part}'`).join('; ')
+    const code = `${names}; console.log([client.createClient, plugin.definePlugin, testing.startTestRuntime].map((each) => typeof each).join())`
+    return execFileSync(installed.node(24), ['--input-type=module', '-e', code], { cwd: place.repo, encoding: 'utf8' }).trim()
+  })
+  place.remove()
+  expect(told).toEqual(['function,function,function', 'function,function,function'])
 })
 
 test('Node 22 keeps what it compiled for the next start, where only this user can write', async () => {
@@ -83,9 +119,20 @@ test.each(TURNS)('%s takes up the state of a killed server; it answers, opens te
   }
 })
 
+interface Dependencies {
+  readonly dependencies: Readonly<Record<string, string>>
+  readonly optionalDependencies: Readonly<Record<string, string>>
+}
+
+function files(root: string): string[] {
+  const entries = readdirSync(root, { recursive: true, withFileTypes: true }).filter((each) => each.isFile())
+  return entries.map(({ name, parentPath }) => join(parentPath, name).slice(root.length + 1))
+}
+
 function buildFor(title: string): Required<Build> {
   const major = Number(/\d+/.exec(title)?.[0])
-  return major === 20 ? { node: process.execPath, program: PROGRAM } : { node: installed.node(major), program: installed.program }
+  if (major === 20) return { node: process.execPath, program: PROGRAM }
+  return { node: installed.node(major), program: major === 22 ? installed.clone.program : installed.published.program }
 }
 
 /** What the model and the tool of each session said, oldest session first. */

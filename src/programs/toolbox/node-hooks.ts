@@ -1,5 +1,6 @@
 /**
- * How Node finds and reads the modules of a directory of tools: TypeScript without its types, names without endings, and `svc/plugin`.
+ * How Node finds and reads the modules of a directory of tools: TypeScript without its types, names without endings, and `svc/plugin`, by the name of the
+ * published package too.
  * Runs in the thread of Node's module hooks, which exist from Node 20.6 on.
  */
 import { readFile } from 'node:fs/promises'
@@ -7,13 +8,16 @@ import type { LoadHook, ResolveHook } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { type Options, transform } from 'sucrase'
 
-const LIBRARY = 'svc/plugin'
+/** What svc is called where it is published; set by the build. */
+declare const SVC_PUBLISHED_NAME: string
+
+const LIBRARY = new Set(['svc/plugin', `${SVC_PUBLISHED_NAME}/plugin`])
 const TYPESCRIPT = /\.([cm]?)ts$/
 /** What a name may lack, and what TypeScript calls by the name of what would be made of it. */
 const ENDINGS = ['.ts', '.js', '/index.ts', '/index.js'] as const
 
 export const resolve: ResolveHook = async (specifier, context, next) => {
-  if (specifier === LIBRARY) return { url: new URL('plugin.js', import.meta.url).href, shortCircuit: true }
+  if (LIBRARY.has(specifier)) return { url: new URL('plugin.js', import.meta.url).href, shortCircuit: true }
   try {
     return await next(specifier, context)
   } catch (error) {

@@ -23,8 +23,10 @@ export const NOTED = {
 
 /** Those of all builds of this process: name and version of each, and the folder it lies in. */
 export function bundledPackages(root) {
-  return [...noted].toSorted().map((path) => {
-    const folder = join(root, path.replaceAll('\\', '/'))
-    return { folder, manifest: JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) }
-  })
+  return [...noted]
+    .toSorted((a, b) => (a < b ? -1 : 1))
+    .map((path) => {
+      const folder = join(root, path.replaceAll('\\', '/'))
+      return { folder, manifest: JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) }
+    })
 }

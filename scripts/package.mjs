@@ -26,11 +26,10 @@ const CARRIED = {
   bindings: ['LICENSE.md', 'bindings.js'],
   'file-uri-to-path': ['LICENSE', 'index.js'],
   'node-pty': ['LICENSE', 'binding.gyp', 'lib', 'src/unix'],
-  'node-addon-api': [
-    ...['LICENSE.md', 'index.js', 'napi.h', 'napi-inl.h', 'napi-inl.deprecated.h', 'nothing.c'],
-    ...['node_api.gyp', 'node_addon_api.gyp', 'common.gypi', 'except.gypi', 'noexcept.gypi'],
-  ],
-  koffi: ['LICENSE.txt', 'index.cjs', 'index.js', 'indirect.cjs', 'indirect.js', 'lib'],
+  'node-addon-api': words(
+    'LICENSE.md index.js napi.h napi-inl.h napi-inl.deprecated.h nothing.c node_api.gyp node_addon_api.gyp common.gypi except.gypi noexcept.gypi',
+  ),
+  koffi: ['LICENSE.txt', 'index.cjs', 'index.js', 'src/koffi/index.cjs', 'src/koffi/index.js', 'src/koffi/src/static.cjs'],
   'web-tree-sitter': ['LICENSE', 'web-tree-sitter.cjs', 'web-tree-sitter.js', 'web-tree-sitter.wasm'],
   'tree-sitter-bash': ['LICENSE', 'tree-sitter-bash.wasm'],
 }
@@ -61,7 +60,14 @@ export async function makePackage(out) {
 function manifest(optional) {
   const { publishedName, description, version, license, type, engines, bin, exports, dependencies, optionalDependencies } = manifestAt(root)
   return {
-    ...{ name: publishedName, version, description, license, type, engines, bin, exports },
+    name: publishedName,
+    version,
+    description,
+    license,
+    type,
+    engines,
+    bin,
+    exports,
     scripts: { postinstall: 'node scripts/native.mjs' },
     dependencies: { ...pick(dependencies, FETCHED), ...versionsOf(Object.keys(CARRIED)) },
     optionalDependencies: { ...pick(optionalDependencies, FETCHED_WHERE_THERE_IS_ONE), ...optional },
@@ -94,6 +100,10 @@ function carry(stage, name, files) {
 
 function versionsOf(names) {
   return Object.fromEntries(names.map((name) => [name, manifestAt(join(root, 'node_modules', name)).version]))
+}
+
+function words(text) {
+  return text.split(' ')
 }
 
 function pick(from, names) {

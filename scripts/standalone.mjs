@@ -80,6 +80,10 @@ function installProgram(file, lib, node) {
     cwd: lib,
     stdio: ['ignore', 'ignore', 'inherit'],
   })
+  // Other programs import it, with a Node of theirs.
+  const dist = join(lib, 'dist')
+  const testing = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((name) => /^(?:chunks[\\/])?testing[-.]/.test(name))
+  for (const name of testing) rmSync(join(dist, name))
   const modules = join(lib, 'node_modules')
   for (const name of [...NOT_FOR_THIS_NODE, ...SOURCES]) rmSync(join(modules, name), { recursive: true, force: true })
   const prebuilds = join(modules, 'better-sqlite3-prebuilt/prebuilds')

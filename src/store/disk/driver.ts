@@ -18,7 +18,7 @@ function load(require: NodeJS.Require): typeof Driver {
   try {
     return require(DRIVER) as typeof Driver
   } catch (cause) {
-    const message = `The SQLite driver for Node ${process.versions.node} is not installed. Run "npm ci" with this Node where svc is installed.`
+    const message = `The SQLite driver for Node ${process.versions.node} is not installed. Install svc with this Node: "npm ci" in a clone, else "npm i -g --allow-scripts" of its file.`
     throw new SvcError('store.unavailable', message, {}, { cause })
   }
 }

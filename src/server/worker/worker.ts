@@ -60,7 +60,7 @@ export async function startWorker(effects: Effects, options: ServiceOptions, { b
   const ended = new Promise<Ending>((resolve) => {
     actor.subscribe({
       next: (snapshot) => {
-        if (snapshot.matches({ alive: 'draining' })) log.info('the worker ends: nothing new is taken on', { why: snapshot.context.why })
+        if (snapshot.hasTag('draining')) log.info('the worker ends: nothing new is taken on', { why: snapshot.context.why })
       },
       complete: () => resolve({ exitCode: actor.getSnapshot().output?.exitCode ?? 1 }),
       error: (error) => {
@@ -71,7 +71,7 @@ export async function startWorker(effects: Effects, options: ServiceOptions, { b
   })
   const started = new Promise<void>((resolve) => {
     const subscription = actor.subscribe((snapshot) => {
-      if (snapshot.matches('starting')) return
+      if (snapshot.hasTag('starting')) return
       subscription.unsubscribe()
       resolve()
     })

@@ -111,7 +111,7 @@ test('a token has one spelling, is signed by this key, and is of its form', () =
   const read = (text: string) => readToken(text, key, worker) !== undefined
   expect(read(token)).toBe(true)
   const last = signature.slice(-1)
-  const spellings = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_']
+  const spellings = Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_')
     .filter((character) => character !== last)
     .map((character) => `${WORKER_PREFIX}${payload}.${signature.slice(0, -1)}${character}`)
   const same = spellings.filter((text) =>

@@ -10,7 +10,7 @@ const turns = async () => {
 const never = () => new Promise<never>(() => undefined)
 
 /** A worker with effects that end when the test says so. */
-async function worker({ starts = true, exitCode = 0 as 0 | 1 } = {}) {
+async function worker({ starts = true, exitCode = 0 }: { starts?: boolean; exitCode?: 0 | 1 } = {}) {
   const clock = new SimulatedClock()
   const began: string[] = []
   let quiet: () => void = () => undefined

@@ -13,7 +13,7 @@ const STOREYS: Readonly<Record<string, string>> = {
   'src/actors/session': 'state | restore | history | admission | bundles compaction | run | session.actor | supervisor | sessions',
   'src/actors/plugin': 'registry | calls generation | link native | brokers | process | entry | package | facade | plugin-system',
   'src/actors/resource': 'config | markdown | snapshot | contributed managed | catalog | facade',
-  'src/actors/provider': 'credentials | catalog sign-in',
+  'src/actors/provider': 'credentials | catalog sign-in | adapter-cache keys | leases',
   'src/platform': 'git node watched | protection | confinement',
   'src/plugins':
     'artifacts documents external files goals interactions lsp mcp memory providers pty semantic shell skills subagents vcs web workflows',

@@ -13,7 +13,11 @@ const SECOND = 1000
 const { drain, look } = LIMITS.worker
 
 /** Resolves once it answers; rejects as the start of a service does. Ends by itself when its bootstrap does. */
-export async function startWorker(effects: Effects, options: ServiceOptions, { bootstrap, key }: WorkerPlace): Promise<RunningService> {
+export async function startWorker(
+  effects: Effects,
+  options: ServiceOptions,
+  { bootstrap, key, models }: WorkerPlace,
+): Promise<RunningService> {
   const { clock, log } = effects
   const expires = bootstrap.expiresAt * SECOND
   let service: RunningService | undefined
@@ -27,7 +31,7 @@ export async function startWorker(effects: Effects, options: ServiceOptions, { b
     actors: {
       start: fromPromise<void, void>(async () => {
         const duty = {
-          deployment: { name: 'workspace-worker', executes: true, worker: bootstrap } as const,
+          deployment: { name: 'workspace-worker', executes: true, worker: bootstrap, ...(models !== undefined && { models }) } as const,
           callers: openWorkerCallers(clock, key, bootstrap),
           isEnding: () => actor.getSnapshot().hasTag('ending'),
         }

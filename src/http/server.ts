@@ -127,7 +127,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     upgrades.endWith(request, reply)
     reply.raw.once('close', () => audit.recordLeft(request, reply.raw))
     if (await gate(request, reply)) return reply
-    if (request.routeOptions.config.contract?.id !== systemContracts.health.id) await new Promise<void>(pace)
+    const whose = request.caller?.tenantId ?? ''
+    if (request.routeOptions.config.contract?.id !== systemContracts.health.id) await new Promise<void>((begin) => pace(whose, begin))
     return undefined
   })
   app.addHook('onResponse', (request, reply, done) => {

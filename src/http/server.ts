@@ -25,6 +25,7 @@ import { createStanding } from './admission/standing.js'
 import { createGate } from './admission/gate.js'
 import { createInterims } from './answer/interim.js'
 import { createGuesses } from './admission/guesses.js'
+import { createTenantQuotas } from './admission/quotas.js'
 import { createPace } from './pace.js'
 import { artifactRoutes } from './routes/artifacts.js'
 import { exportRoutes, importRoutes } from './routes/bundles.js'
@@ -112,7 +113,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const refusedCredentials = reporter('credentials refused', clock, log)
   const guesses = createGuesses(clock)
   const checkAgent = createAgentCheck(options.isAgent ?? (async () => false))
-  const gate = createGate({ doors, tokens, calls, sockets, guesses, checkAgent, onRefusedCredential: () => refusedCredentials({}) })
+  const quotas = createTenantQuotas(clock)
+  const onRefusedCredential = () => refusedCredentials({})
+  const gate = createGate({ doors, tokens, calls, sockets, guesses, quotas, upgrades, checkAgent, onRefusedCredential })
   const audit = createAudit(runtime.system, log)
   const pace = createPace(LIMITS.http.begunInTurn, setImmediate)
 
@@ -127,7 +130,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     upgrades.endWith(request, reply)
     reply.raw.once('close', () => audit.recordLeft(request, reply.raw))
     if (await gate(request, reply)) return reply
-    if (request.routeOptions.config.contract?.id !== systemContracts.health.id) await new Promise<void>(pace)
+    const whose = request.caller?.tenantId ?? ''
+    if (request.routeOptions.config.contract?.id !== systemContracts.health.id) await new Promise<void>((begin) => pace(whose, begin))
     return undefined
   })
   app.addHook('onResponse', (request, reply, done) => {
@@ -150,7 +154,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     // Sockets end with `bridges`; errors on an open socket close it, with the code that says why, before they are told here.
     await scope.register(websocket, { options: SOCKET_OPTIONS, errorHandler: () => undefined, preClose: (done) => done() })
     const socketParts = { admission, audit, standing, calls, upgrades, bridges }
-    terminalSocket(scope, { tickets, ...socketParts })
+    terminalSocket(scope, { tickets, quotas, ...socketParts })
     contributedRoutes(scope, { runtime, ...socketParts })
   })
 

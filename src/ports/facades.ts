@@ -83,7 +83,8 @@ export interface Sessions {
   todos(id: string): Todo[]
   pin(id: string, pinned: boolean | undefined): Session
   /** A copy as a child of the session; throws `resource.not_found` for an unknown message. */
-  fork(id: string, request: ForkSessionRequest): Promise<Session>
+  /** Held to the quotas of the caller, or else to those of the session. */
+  fork(id: string, request: ForkSessionRequest, caller?: Caller): Promise<Session>
   /** Directories the caller may use that complete a path as `update` takes it. */
   directoryOptions(
     caller: Caller,

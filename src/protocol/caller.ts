@@ -22,8 +22,29 @@ export interface Caller {
   readonly manages?: true
   /** What whoever signed the credential says of who is behind it. */
   readonly actorType?: 'human' | 'service-account'
+  /** What the credential may use up of what is counted for its tenant; absent where nothing is bounded. */
+  readonly quotas?: Quotas
   /** Set where no person is behind the call: a plugin, a workflow, an agent. */
   readonly isAutomatic?: true
+}
+
+export const QUOTAS = [
+  'maxSessions',
+  'maxArtifacts',
+  'maxArtifactBytes',
+  'artifactRetentionDays',
+  'requestsPerMinute',
+  'maxInFlight',
+] as const
+
+/** Of a token (subsystems d.3); what is absent has no bound. */
+export type Quotas = { readonly [Name in (typeof QUOTAS)[number]]?: number | undefined }
+
+/** Of whoever made a session, as it keeps them for what is made in its name (subsystems d.6). */
+export function quotasOf({ tenantQuotas: kept }: Readonly<Record<string, unknown>>): Quotas | undefined {
+  if (typeof kept !== 'object' || kept === null) return undefined
+  const known = Object.entries(kept).filter(([name, value]) => QUOTAS.some((each) => each === name) && Number.isSafeInteger(value))
+  return Object.fromEntries(known)
 }
 
 export const LOCAL_TENANT = 'local'

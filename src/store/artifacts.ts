@@ -14,6 +14,12 @@ export function createArtifactTable(connection: Connection): ArtifactTable {
   const listOfSession = connection.query<[string, string], JsonRow>(
     'select json from artifacts where tenant_id = ? and session_id = ? order by created desc, id desc',
   )
+  const usage = connection.query<[string], { count: number; bytes: number }>(
+    `select count(*) as count, coalesce(sum(json ->> '$.size'), 0) as bytes from artifacts where tenant_id = ?`,
+  )
+  const until = connection.query<[string, number, number], { id: string }>(
+    'select id from artifacts where tenant_id = ? and created <= ? order by created, id limit ?',
+  )
   const remove = connection.query<[string]>('delete from artifacts where id = ?')
   const any = connection.query<[string], { id: string }>('select id from artifacts where id = ?')
   const ids = connection.query<[], { id: string }>('select id from artifacts order by id')
@@ -24,6 +30,8 @@ export function createArtifactTable(connection: Connection): ArtifactTable {
     isKnown: (id) => any.get(id) !== undefined,
     list: (tenantId, sessionId) =>
       (sessionId === undefined ? list.all(tenantId) : listOfSession.all(tenantId, sessionId)).map((row) => valueOf<Artifact>(row.json)),
+    usage: (tenantId) => usage.get(tenantId) ?? { count: 0, bytes: 0 },
+    madeUntil: (tenantId, created, limit) => until.all(tenantId, created, limit).map((row) => row.id),
     remove: (id) => void remove.run(id),
     ids: () => ids.all().map((row) => row.id),
   }

@@ -294,6 +294,10 @@ export interface ArtifactTable {
   isKnown(id: string): boolean
   /** Newest first. */
   list(tenantId: string, sessionId?: string): Artifact[]
+  /** How many a tenant has, and their bytes. */
+  usage(tenantId: string): { readonly count: number; readonly bytes: number }
+  /** The oldest of those of a tenant that were made at that time or before it. */
+  madeUntil(tenantId: string, created: number, limit: number): string[]
   remove(id: string): void
   ids(): string[]
 }

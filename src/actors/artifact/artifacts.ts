@@ -8,6 +8,7 @@
  * I2 A file without a row is garbage, unless its upload is under way here; `sweep` removes it.
  * I3 Nothing a caller sends becomes part of a path: files are named by our ids, tenants by a strict grammar or a digest.
  * I4 Callers of another tenant cannot tell an artifact of somebody else from one that does not exist (threat-model T4).
+ * I5 What is older than the caller's tenant keeps is not there: it is in no list, and deleted when somebody looks (subsystems m).
  */
 import { createHash } from 'node:crypto'
 import type { Artifact } from '../../protocol/system/artifact.js'
@@ -16,6 +17,7 @@ import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Store } from '../../store/store.js'
 import { safeFilename, safeMediaType } from './artifact-names.js'
+import { keptSince, refuseTooMany, roomFor } from './artifact-quotas.js'
 import type { Effects, FileSink } from '../../ports/effects.js'
 import type { Artifacts, ArtifactUpload } from '../../ports/facades.js'
 import { type IncomingArtifacts, receiveArtifacts } from './incoming.js'
@@ -42,16 +44,32 @@ export function createArtifacts({ effects, store, directory }: ArtifactsOptions)
 
   const folderOf = (tenantId: string) =>
     `${directory}/${/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(tenantId) ? tenantId : `~${effects.sha256(tenantId)}`}`
+  const removeFile = (caller: Caller, id: string): Promise<void> =>
+    files.remove(`${folderOf(caller.tenantId)}/${id}`).catch((error: unknown) => {
+      log.warn('the file of a deleted artifact is left for the next start', { artifactId: id, reason: String(error) })
+    })
+  /** I5. Answers since when artifacts are kept. */
+  const forgetOld = (caller: Caller): number => {
+    const since = keptSince(caller, clock.now())
+    if (since === Number.NEGATIVE_INFINITY) return since
+    const old = store.artifacts.madeUntil(caller.tenantId, since, LIMITS.artifacts.expiredAtOnce)
+    if (old.length > 0) store.transact('power', () => old.forEach((id) => store.artifacts.remove(id)))
+    for (const id of old) void removeFile(caller, id)
+    return since
+  }
   const find = (caller: Caller, id: string): Artifact => {
+    const since = forgetOld(caller)
     const artifact = store.artifacts.get(id, caller.tenantId)
-    if (artifact !== undefined) return artifact
-    if (store.artifacts.isKnown(id)) throw new SvcError('request.forbidden', 'The artifact belongs to somebody else.')
+    if (artifact !== undefined && artifact.created > since) return artifact
+    if (artifact === undefined && store.artifacts.isKnown(id))
+      throw new SvcError('request.forbidden', 'The artifact belongs to somebody else.')
     throw new SvcError('resource.not_found', 'There is no such artifact.', { artifactId: id })
   }
   const commit = async (caller: Caller, artifact: Artifact, path: string): Promise<void> => {
     try {
       store.transact('power', () => {
         checkSession(store, caller, artifact.sessionId)
+        refuseTooMany(store, caller, [artifact])
         store.artifacts.insert(artifact, caller.tenantId)
       })
     } catch (error) {
@@ -61,27 +79,29 @@ export function createArtifacts({ effects, store, directory }: ArtifactsOptions)
   }
 
   return {
-    list: (caller, sessionId) => store.artifacts.list(caller.tenantId, sessionId),
+    list(caller, sessionId) {
+      const since = forgetOld(caller)
+      return store.artifacts.list(caller.tenantId, sessionId).filter(({ created }) => created > since)
+    },
     get: find,
 
     async create(caller, upload) {
       checkSession(store, caller, upload.sessionId)
+      forgetOld(caller)
+      refuseTooMany(store, caller, [{ size: 0 }])
+      let room = roomFor(store, caller)
+      const fits = (size: number) => {
+        if (size <= room) return
+        refuseTooMany(store, caller, [{ size }])
+        room = roomFor(store, caller)
+      }
       const id = ids.next('art')
       const folder = folderOf(caller.tenantId)
       uploading.add(id)
       try {
         await files.makeDirectory(folder, { mode: 0o700 })
-        const { size, sha256 } = await receive(files, { folder, id }, upload.bytes)
-        const artifact: Artifact = {
-          id,
-          filename: safeFilename(upload.filename),
-          mediaType: safeMediaType(upload.mediaType),
-          size,
-          sha256,
-          created: clock.now(),
-          downloadUrl: `/v2/artifacts/${id}/content`,
-          ...(upload.sessionId !== undefined && { sessionId: upload.sessionId }),
-        }
+        const { size, sha256 } = await receive(files, { folder, id, fits }, upload.bytes)
+        const artifact = artifactOf(id, upload, { size, sha256, created: clock.now() })
         await commit(caller, artifact, `${folder}/${id}`)
         return artifact
       } finally {
@@ -94,7 +114,10 @@ export function createArtifacts({ effects, store, directory }: ArtifactsOptions)
         effects,
         folder: folderOf(caller.tenantId),
         uploading,
-        insert: (artifact) => store.artifacts.insert(artifact, caller.tenantId),
+        insert(whole) {
+          refuseTooMany(store, caller, whole)
+          for (const artifact of whole) store.artifacts.insert(artifact, caller.tenantId)
+        },
       }),
 
     content(caller, id) {
@@ -103,29 +126,27 @@ export function createArtifacts({ effects, store, directory }: ArtifactsOptions)
     },
 
     async delete(caller, id) {
-      store.transact('power', () => {
-        find(caller, id)
-        store.artifacts.remove(id)
-      })
-      await files.remove(`${folderOf(caller.tenantId)}/${id}`).catch((error: unknown) => {
-        log.warn('the file of a deleted artifact is left for the next start', { artifactId: id, reason: String(error) })
-      })
+      find(caller, id)
+      store.transact('power', () => store.artifacts.remove(id))
+      await removeFile(caller, id)
     },
 
-    async sweep() {
-      let removed = 0
-      for (const tenant of await directoriesIn(files, directory)) {
-        const folder = `${directory}/${tenant}`
-        const entries = await files.readDirectory(folder)
-        const known = new Set(store.artifacts.ids())
-        const isGarbage = (name: string) => !known.has(name) && !uploading.has(name.replace(PARTIAL, ''))
-        for (const name of entries.filter((entry) => entry.kind === 'file' && isGarbage(entry.name)).map((entry) => entry.name)) {
-          await files.remove(`${folder}/${name}`)
-          removed++
-        }
-      }
-      return removed
-    },
+    sweep: () => removeGarbage(files, directory, { rows: store.artifacts, uploading }),
+  }
+}
+
+function artifactOf(
+  id: string,
+  { filename, mediaType, sessionId }: ArtifactUpload,
+  stored: Pick<Artifact, 'size' | 'sha256' | 'created'>,
+): Artifact {
+  return {
+    id,
+    filename: safeFilename(filename),
+    mediaType: safeMediaType(mediaType),
+    ...stored,
+    downloadUrl: `/v2/artifacts/${id}/content`,
+    ...(sessionId !== undefined && { sessionId }),
   }
 }
 
@@ -140,13 +161,13 @@ function checkSession(store: Pick<Store, 'sessions'>, caller: Caller, sessionId:
 
 async function receive(
   files: Effects['files'],
-  { folder, id }: { readonly folder: string; readonly id: string },
+  { folder, id, fits }: { readonly folder: string; readonly id: string; fits(size: number): void },
   bytes: ArtifactUpload['bytes'],
 ): Promise<Received> {
   const partial = `${folder}/${id}${PARTIAL}`
   const sink = await files.createFile(partial)
   try {
-    const received = await copy(bytes, sink)
+    const received = await copy(bytes, sink, fits)
     await sink.close()
     await files.rename(partial, `${folder}/${id}`)
     return received
@@ -161,17 +182,40 @@ interface Received {
   readonly sha256: string
 }
 
-async function copy(bytes: AsyncIterable<Uint8Array>, sink: FileSink): Promise<Received> {
+/** `fits` throws when there are too many bytes for the tenant. */
+async function copy(bytes: AsyncIterable<Uint8Array>, sink: FileSink, fits: (size: number) => void): Promise<Received> {
   const max = LIMITS.artifacts.uploadBytes
   const hash = createHash('sha256')
   let size = 0
   for await (const chunk of bytes) {
     size += chunk.length
     if (size > max) throw new SvcError('artifact.too_large', `An artifact has at most ${max} bytes.`, { maxBytes: max })
+    fits(size)
     hash.update(chunk)
     await sink.write(chunk)
   }
   return { size, sha256: hash.digest('hex') }
+}
+
+interface Kept {
+  readonly rows: Pick<Store['artifacts'], 'ids'>
+  readonly uploading: ReadonlySet<string>
+}
+
+/** I2 */
+async function removeGarbage(files: Effects['files'], directory: string, { rows, uploading }: Kept): Promise<number> {
+  let removed = 0
+  for (const tenant of await directoriesIn(files, directory)) {
+    const folder = `${directory}/${tenant}`
+    const entries = await files.readDirectory(folder)
+    const known = new Set(rows.ids())
+    const isGarbage = (name: string) => !known.has(name) && !uploading.has(name.replace(PARTIAL, ''))
+    for (const name of entries.filter((entry) => entry.kind === 'file' && isGarbage(entry.name)).map((entry) => entry.name)) {
+      await files.remove(`${folder}/${name}`)
+      removed++
+    }
+  }
+  return removed
 }
 
 async function* readAll(files: Effects['files'], path: string): AsyncGenerator<Uint8Array> {

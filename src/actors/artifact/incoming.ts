@@ -30,7 +30,8 @@ export interface IncomingParts {
   readonly folder: string
   /** Ids of files that are no garbage though they have no row. */
   readonly uploading: Set<string>
-  insert(artifact: Artifact): void
+  /** Throws when they are too many for the tenant. */
+  insert(whole: readonly Artifact[]): void
 }
 
 interface Current {
@@ -92,7 +93,7 @@ export function receiveArtifacts({ effects: { files, ids }, folder, uploading, i
       await current.sink.write(bytes)
     },
     insert() {
-      for (const artifact of whole) insert(artifact)
+      insert(whole)
       inserted = true
     },
     async discard() {

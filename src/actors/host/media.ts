@@ -4,6 +4,7 @@ import { messageOf } from '../../protocol/message-of.js'
 import type { MediaDoor, MediaWish } from '../../ports/doors.js'
 import { type ProviderContribution, ToolError } from '../../ports/plugin.js'
 import { type Rows, sessionOrThrow, type Sources } from '../session/state/core.js'
+import { keptQuotas } from '../session/state/session-quota.js'
 
 type Maker = Required<Pick<ProviderContribution, 'media' | 'builtin'>>
 
@@ -41,7 +42,7 @@ export function createMediaDoor(core: Rows & Sources): MediaDoor {
       if (!mime.toLowerCase().startsWith(`${kind}/`))
         throw new ToolError(`The provider "${providerId}" made "${mime}", which is no ${kind}.`)
       const upload = { mediaType: mime, filename, sessionId, bytes: whole(Buffer.from(dataBase64, 'base64')) }
-      const artifact = await core.artifacts.create({ ...TRUSTED_CALLER, tenantId }, upload)
+      const artifact = await core.artifacts.create({ ...TRUSTED_CALLER, tenantId, ...keptQuotas({}, session) }, upload)
       return { artifact, providerId, modelId, revisedPrompt: revisedPrompt ?? undefined }
     },
   }

@@ -99,7 +99,7 @@ function kept(served: Served) {
       return { items, cursor: {} }
     },
     pin: (id, pinned) => pinSession(core, id, pinned),
-    fork: (id, request) => forkSession(core, id, request),
+    fork: (id, request, caller) => forkSession(core, id, request, caller),
     export: (caller, request) => exportSessions(core, caller, request),
     import: (caller, chunks, admit) => importSession(core, caller, { chunks, admit }),
     directoryOptions: async (caller, id, { query = '', limit = DIRECTORY_OPTIONS }) =>

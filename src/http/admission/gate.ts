@@ -14,7 +14,9 @@ import { isVisitor, sendHome } from './visitor.js'
 import { PREFLIGHT_HEADERS, answerHeaders, refuseRepeatedHeaders } from '../request/headers.js'
 import type { Sockets } from '../sockets/sockets.js'
 import { canonicalPath } from '../request/target.js'
+import type { TenantQuotas } from './quotas.js'
 import { type TokenSource, isGuess } from './tokens.js'
+import type { Upgrades } from '../sockets/upgrades.js'
 
 export interface GateParts {
   readonly doors: Doors
@@ -22,6 +24,8 @@ export interface GateParts {
   readonly calls: OpenCalls
   readonly sockets: Sockets
   readonly guesses: Guesses
+  readonly quotas: TenantQuotas
+  readonly upgrades: Pick<Upgrades, 'asks'>
   /** What programs of agents may not ask for; asked only where there is a token. */
   readonly checkAgent: AgentCheck
   /** Told about every refused credential. */
@@ -29,7 +33,7 @@ export interface GateParts {
 }
 
 /** Lets a request through, or rejects with what refuses it. Answers true when it is answered already: a preflight, or a person who looks for a page. */
-export function createGate({ doors, tokens, calls, sockets, guesses, checkAgent, onRefusedCredential }: GateParts) {
+export function createGate({ doors, tokens, calls, sockets, guesses, quotas, upgrades, checkAgent, onRefusedCredential }: GateParts) {
   async function authenticate(request: FastifyRequest): Promise<void> {
     const { authorization } = request.headers
     try {
@@ -39,6 +43,10 @@ export function createGate({ doors, tokens, calls, sockets, guesses, checkAgent,
       if (error instanceof SvcError && error.code !== 'auth.invalid_token') throw error // it is no guess
       throw isGuess(authorization) ? guesses.refusal(request.raw.socket.remoteAddress ?? '') : error
     }
+  }
+
+  function count(request: FastifyRequest, reply: FastifyReply): void {
+    if (request.caller !== null) quotas.count(request.caller, upgrades.asks(request) ? request.raw.socket : reply.raw)
   }
 
   return async function gate(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
@@ -61,11 +69,15 @@ export function createGate({ doors, tokens, calls, sockets, guesses, checkAgent,
 
     if (request.is404 && !path.startsWith('/v2/')) {
       await identify(request, tokens)
+      count(request, reply)
       if (!isVisitor(request, path)) throw notFound(request.method, path)
       sendHome(reply)
       return true
     }
-    if (!open) await authenticate(request)
+    if (!open) {
+      await authenticate(request)
+      count(request, reply)
+    }
     if (!open && !tokens.trusted) {
       await checkAgent.operation(request.raw, request.routeOptions.config.contract?.path ?? path)
       request.checkPerson = () => checkAgent.person(request.raw)

@@ -4,12 +4,14 @@
  * I1 Order: the ticket is presented; the gate, with its doors for hosts and origins; the handshake; the plugin, which refuses or
  *    opens; the upgrade.
  * I2 What was opened is closed when the connection ends, whether or not it ever became a socket.
+ * I3 A ticket says whose the socket is: it is counted for its tenant, as what was asked with a credential was by the gate.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { SvcError } from '../../protocol/errors.js'
 import type { RouteContract } from '../../protocol/route.js'
 import type { Admission } from '../admission/admission.js'
 import type { Audit } from '../admission/audit.js'
+import type { TenantQuotas } from '../admission/quotas.js'
 import type { Standing } from '../admission/standing.js'
 import { admitterOf, callOf } from '../bind.js'
 import type { OpenCalls } from '../calls.js'
@@ -24,6 +26,7 @@ export interface ServedSocketParts {
   readonly tickets: Tickets
   readonly admission: Admission
   readonly audit: Audit
+  readonly quotas: TenantQuotas
   readonly standing: Standing
   readonly calls: OpenCalls
   readonly upgrades: Upgrades
@@ -32,7 +35,7 @@ export interface ServedSocketParts {
 
 /** `scope` is a Fastify instance that knows sockets. */
 export function bindServedSocket(scope: FastifyInstance, parts: ServedSocketParts, contract: RouteContract): void {
-  const { tickets, audit, standing, calls, upgrades, bridges } = parts
+  const { tickets, audit, quotas, standing, calls, upgrades, bridges } = parts
   const peers = new WeakMap<FastifyRequest, Peer>()
 
   async function open(request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -48,6 +51,7 @@ export function bindServedSocket(scope: FastifyInstance, parts: ServedSocketPart
       call.signal.throwIfAborted()
     }
     socket.once('close', () => peer.close())
+    if (request.caller === null) quotas.count(opened.caller, socket) // I3
     request.caller = opened.caller
     peers.set(request, peer)
   }

@@ -26,7 +26,7 @@ export function sessionRoutes(bind: Binder, { sessions, plugins }: Runtime, admi
   bind.json(contracts.children, ({ params }) => sessions.children(params.session_id))
   bind.json(contracts.runtime, ({ params }) => sessions.runtime(params.session_id))
   bind.json(contracts.todos, ({ params }) => sessions.todos(params.session_id))
-  bind.json(sharing.fork, ({ params, body }) => sessions.fork(params.session_id, body))
+  bind.json(sharing.fork, ({ caller, params, body }) => sessions.fork(params.session_id, body, caller))
   bind.json(sharing.directoryOptions, ({ caller, params, query }) => sessions.directoryOptions(caller, params.session_id, query))
   bind.json(sharing.participants, ({ params }) => sessions.participants(params.session_id))
   bind.json(sharing.control, ({ params }) => sessions.control(params.session_id))

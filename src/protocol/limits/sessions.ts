@@ -105,7 +105,8 @@ export const sessionsLimits = {
     searches: { atOnce: 32, waiting: 1000 },
     shellEnvironmentAge: 5 * MINUTE,
   },
-  artifacts: { uploadBytes: 26_214_400 },
+  /** `expiredAtOnce`: that are deleted in one turn. */
+  artifacts: { uploadBytes: 26_214_400, expiredAtOnce: 100 },
   bundles: {
     /** Of one that is imported. */
     bytes: 1024 * MiB,

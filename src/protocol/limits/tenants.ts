@@ -15,6 +15,13 @@ export const tenantsLimits = {
     /** Between two looks at whether those who are connected may still be. */
     recheck: 1 * SECOND,
   },
+  quotas: {
+    window: 60 * SECOND,
+    /** Tenants whose requests are counted. */
+    tenants: 4096,
+    /** Without a request for so long, a tenant is forgotten. */
+    idle: 300 * SECOND,
+  },
   signed: {
     /** Characters of a whole credential. */
     credential: 8 * KiB,

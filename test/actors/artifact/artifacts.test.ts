@@ -287,3 +287,54 @@ describe('sweeping', () => {
     expect([await artifacts.sweep(), existsSync(directory)]).toEqual([0, false])
   })
 })
+
+describe('quotas of a tenant', () => {
+  const DAY = 86_400_000
+
+  it('bound how many it has and their bytes, whatever arrives at once; more than the rest is not written to the disk', async () => {
+    const { artifacts, directory } = setup()
+    const acme = { ...hosted('acme'), quotas: { maxArtifacts: 3, maxArtifactBytes: 10 } }
+    const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => artifacts.create(acme, upload(chunks('ab')))))
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(3)
+    await artifacts.delete(acme, artifacts.list(acme, undefined)[0]?.id ?? '')
+    expect(await codeOf(() => artifacts.create(acme, upload(chunks('1234', '567'))))).toBe('quota.exceeded')
+    await artifacts.create(acme, upload(chunks('123', '456')))
+    expect(await codeOf(() => artifacts.create(acme, upload(chunks())))).toBe('quota.exceeded')
+    expect(readdirSync(`${directory}/acme`)).toHaveLength(3)
+    await artifacts.create(hosted('other'), upload(chunks('of another tenant')))
+  })
+
+  it('say how long they are kept: older ones are not there, and deleted when somebody looks', async () => {
+    const { artifacts, directory, effects, store } = setup()
+    const acme = { ...hosted('acme'), quotas: { artifactRetentionDays: 2, maxArtifacts: 1 } }
+    const old = await artifacts.create(acme, upload(chunks('old')))
+    const others = await artifacts.create(hosted('other'), upload(chunks('kept')))
+    effects.clock.stepWall(2 * DAY - 1)
+    expect(artifacts.get(acme, old.id)).toEqual(old)
+    expect(artifacts.list(hosted('acme'), undefined)).toEqual([old])
+    effects.clock.stepWall(1)
+    expect(await codeOf(() => artifacts.content(acme, old.id))).toBe('resource.not_found')
+    expect(store.artifacts.ids()).toEqual([others.id])
+    await artifacts.create(acme, upload(chunks('new')))
+    expect(artifacts.list(acme, undefined)).toHaveLength(1)
+    expect(readdirSync(`${directory}/acme`)).toHaveLength(1)
+  })
+
+  it('hold for artifacts that come together: all of them, or none', async () => {
+    const { artifacts, store } = setup()
+    const incoming = artifacts.incoming({ ...hosted('acme'), quotas: { maxArtifacts: 1 } })
+    const told = {
+      filename: 'a',
+      mediaType: 'text/plain',
+      size: 0,
+      sha256: createHash('sha256').digest('hex'),
+      created: 1,
+      downloadUrl: '',
+    }
+    for (const id of ['one', 'two']) await incoming.begin({ ...told, id }, 'ses_1')
+    await incoming.complete()
+    expect(await codeOf(() => store.transact('process', () => incoming.insert()))).toBe('quota.exceeded')
+    await incoming.discard()
+    expect(store.artifacts.ids()).toEqual([])
+  })
+})

@@ -1,6 +1,7 @@
 // Holds subsystems d.3; threat-model T1.
 import { describe, expect, test } from 'vitest'
 import { readTokenDocument } from '../../../src/actors/tenancy/tenants/token-document.js'
+import { QUOTAS } from '../../../src/protocol/caller.js'
 
 const SECRET = 'tok-very-secret'
 const document = (...tokens: unknown[]) => JSON.stringify({ tokens }, null, 1)
@@ -11,6 +12,8 @@ test('a document of tokens is read; without directories there are none', () => {
     ok: true,
     tokens: [entry(), { token: 'other', tenantId: 'b:C_1.x-', directoryPrefixes: [] }],
   })
+  const quotas = Object.fromEntries(QUOTAS.map((name, at) => [name, at]))
+  expect(readTokenDocument(document(entry(quotas)))).toEqual({ ok: true, tokens: [entry(quotas)] })
   expect(readTokenDocument('{"tokens":[]}')).toEqual({ ok: true, tokens: [] })
   expect(readTokenDocument(document(entry({ directoryPrefixes: ['/'] })))).toMatchObject({ ok: true })
 })
@@ -46,8 +49,13 @@ describe('a document that is not', () => {
       (path) => [document(entry({ directoryPrefixes: [path] })), 7, /has to be written without/] as const,
     ),
     [document(entry({ directoryPrefixes: Array.from({ length: 257 }, (_, at) => `/${at}`) })), 6, /more than 256 directories/],
-    ...['maxSessions', 'maxArtifacts', 'maxArtifactBytes', 'artifactRetentionDays', 'requestsPerMinute', 'maxInFlight'].map(
-      (field) => [document(entry({ [field]: 1 })), 9, new RegExp(`^tokens\\[0\\]\\.${field} is not enforced by this version`)] as const,
+    ...QUOTAS.flatMap(
+      (field) =>
+        [
+          [document(entry({ [field]: -1 })), 9, new RegExp(`^tokens\\[0\\]\\.${field} has to be a whole number, 0 or more`)],
+          [document(entry({ [field]: 1.5 })), 9, new RegExp(`^tokens\\[0\\]\\.${field} has to be a whole number`)],
+          [document(entry({ [field]: '1' })), 9, new RegExp(`^tokens\\[0\\]\\.${field} has to be of type number`)],
+        ] as const,
     ),
     [document(entry(), entry({ tenantId: 'b' })), 11, /^tokens\[1\]\.token is the token of tokens\[0\], too/],
   ])('%# is refused as a whole, with line and reason, and no token in it', (text, line, reason) => {

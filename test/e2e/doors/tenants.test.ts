@@ -211,8 +211,8 @@ test('a credential of the daemon opens what it says until it ends, and its strea
 
 test.each([
   [
-    '{"tokens":[\n{"token":"secret-token-1","tenantId":"a","maxSessions":2}]}',
-    /tokens\.json: line 2: tokens\[0\]\.maxSessions is not enforced by this version/,
+    '{"tokens":[\n{"token":"secret-token-1","tenantId":"a","maxSessions":-2}]}',
+    /tokens\.json: line 2: tokens\[0\]\.maxSessions has to be a whole number, 0 or more/,
   ],
   ['{"tokens":[{"token":"secret-token-1"}]}', /line 1: tokens\[0\]\.tenantId has to be of type string/],
   ['not json', /line 1: is not JSON/],

@@ -17,6 +17,7 @@ import type { Session } from '../../../protocol/session/session.js'
 import type { IncomingArtifacts } from '../../artifact/incoming.js'
 import { wellFormedValue } from '../../../protocol/text/well-formed.js'
 import { sessionOrThrow, type Rows, type Sources } from '../state/core.js'
+import { refuseTooManySessions } from '../state/session-quota.js'
 import { slicesOf } from '../state/slices.js'
 import { slugOf } from '../state/slug.js'
 import { STAGED_TENANT } from '../history/staged.js'
@@ -34,6 +35,7 @@ export interface ImportParts {
 
 export async function importSession(core: Rows & Sources, caller: Caller, { chunks, admit }: ImportParts): Promise<string> {
   const { effects, store, journal } = core
+  refuseTooManySessions(store, caller.tenantId, caller)
   const id = effects.ids.next('ses')
   const staged = stagedSession(core, id)
   const artifacts = core.artifacts.incoming(caller)
@@ -46,7 +48,7 @@ export async function importSession(core: Rows & Sources, caller: Caller, { chun
     await reroot(core, id, head.workspaceRoot ?? workspaceRootOf(head.session), root)
     await keepPrompts(core, id, head.prompts)
     await journal.synced()
-    publish(core, session, artifacts)
+    publish(core, caller, session, artifacts)
     await journal.synced()
     return id
   } catch (error) {
@@ -93,6 +95,7 @@ async function sessionOf(core: Rows & Sources, caller: Caller, staged: Session, 
     ...staged,
     imported: true as const, // I4
     svcTenantId: caller.tenantId,
+    ...(caller.quotas !== undefined && { tenantQuotas: caller.quotas }),
     projectId: project.projectId,
     directory,
     title: title.slice(0, 1000),
@@ -137,10 +140,11 @@ async function keepPrompts({ effects, store, journal }: Rows, sessionId: string,
   }
 }
 
-function publish(core: Rows, session: Session, artifacts: IncomingArtifacts): void {
+function publish(core: Rows, caller: Caller, session: Session, artifacts: IncomingArtifacts): void {
   const { store, journal, families, owners } = core
   journal.commit('process', (tx) => {
     sessionOrThrow(core, session.id)
+    refuseTooManySessions(store, caller.tenantId, caller)
     store.sessions.update(session)
     artifacts.insert()
     tx.emit('session.created', { sessionID: session.id, info: session })

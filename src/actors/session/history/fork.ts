@@ -1,4 +1,5 @@
 /** Copies of sessions, whole or up to a message (sessions-events §2.10). */
+import { type Caller, LOCAL_TENANT } from '../../../protocol/caller.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Message, MessageInfo, Part } from '../../../protocol/message/message.js'
@@ -9,6 +10,7 @@ import { sessionOrThrow, type Rows, type Sources, type Work } from '../state/cor
 import { appendAtOnce, appendInPieces } from './append-pieces.js'
 import { refuseExternal } from '../state/external-agent.js'
 import { summaryRecordOf } from './conversation.js'
+import { keptQuotas, refuseTooManySessions } from '../state/session-quota.js'
 import { slugOf } from '../state/slug.js'
 import { STAGED_TENANT } from './staged.js'
 import { slicesOf } from '../state/slices.js'
@@ -34,11 +36,14 @@ export async function forkSession(
   core: Rows & Sources & Pick<Work, 'restores'>,
   sourceId: string,
   { messageId }: ForkSessionRequest,
+  caller: Pick<Caller, 'quotas'> = {},
 ): Promise<Session> {
   const { effects, store, journal } = core
   await core.restores.settled(sourceId) // its history moves in steps
   const source = sessionOrThrow(core, sourceId)
   refuseExternal(source, 'it cannot be copied')
+  const kept = keptQuotas(caller, source)
+  refuseTooManySessions(store, source.svcTenantId ?? LOCAL_TENANT, kept)
   const last = lastOf(core, sourceId, messageId)
   const now = effects.clock.now()
   const session: Session = {
@@ -49,6 +54,7 @@ export async function forkSession(
     title: `Fork - ${source.title}`.slice(0, TITLE),
     version: core.version,
     time: { created: now, updated: now },
+    ...(kept.quotas !== undefined && { tenantQuotas: kept.quotas }),
   }
   const copy: Copy = { source, session, copies: copier(core, session.id), summary: undefined, isStaged: false }
   try {
@@ -104,6 +110,7 @@ function publish(core: Rows, { source, session, summary, isStaged }: Copy, messa
   const kept = Object.fromEntries(Object.entries(session).filter(([key]) => !own.has(key) && !key.startsWith('subtask'))) as Session
   const info: Session = summary === undefined ? kept : { ...kept, summary }
   journal.commit('process', (tx) => {
+    refuseTooManySessions(store, info.svcTenantId ?? LOCAL_TENANT, keptQuotas({}, info))
     if (isStaged) store.sessions.update(info)
     else store.sessions.insert(info)
     store.keptContents.share(source.id, info.id)

@@ -14,6 +14,7 @@ import type { RawJson, SessionListQuery } from '../../../ports/facades.js'
 import type { Change } from '../../events/journal.js'
 import { rootOf, sessionOrThrow, type Rows, type Work, type Sources } from './core.js'
 import { refuseExternal } from './external-agent.js'
+import { keptQuotas, refuseTooManySessions } from './session-quota.js'
 import { slugOf } from './slug.js'
 
 const DEFAULT_PAGE = 100
@@ -43,8 +44,8 @@ export async function createSession(
   if (request.externalProvider !== undefined || request.externalOptions !== undefined)
     throw new SvcError('request.invalid', 'A session on an external agent is made by the plugin of external agents.')
   const external = ExternalAgent.safeParse(extra['externalAgent']).data?.provider
+  const parent = request.parentId === undefined ? undefined : store.sessions.get(request.parentId)
   if (request.parentId !== undefined) {
-    const parent = store.sessions.get(request.parentId)
     if (parent === undefined) throw new SvcError('resource.not_found', `There is no session "${request.parentId}" to be the parent.`)
     if ((parent.svcTenantId ?? LOCAL_TENANT) !== caller.tenantId) throw new SvcError('auth.session_forbidden')
   }
@@ -55,6 +56,7 @@ export async function createSession(
     external ?? agentName(core, directory, request.agent, request.parentId),
     external === undefined ? (request.model ?? configuredModel(core, directory)) : { providerId: EXTERNAL, id: external },
   ])
+  const kept = keptQuotas(caller, parent)
   const now = effects.clock.now()
   const id = effects.ids.next('ses')
   const session: Session = {
@@ -68,6 +70,7 @@ export async function createSession(
     time: { created: now, updated: now },
     agent,
     svcTenantId: caller.tenantId,
+    ...(kept.quotas !== undefined && { tenantQuotas: kept.quotas }),
     ...(request.parentId === undefined ? {} : { parentId: request.parentId }),
     ...(request.workspaceId === undefined ? {} : { workspaceId: request.workspaceId }),
     ...(project.path === undefined ? {} : { path: project.path }),
@@ -75,6 +78,7 @@ export async function createSession(
     ...(request.permission === undefined ? {} : { permission: request.permission }),
   }
   journal.commit('process', (tx) => {
+    refuseTooManySessions(store, caller.tenantId, kept)
     store.sessions.insert(session)
     tx.emit('session.created', { sessionID: id, info: session })
     tx.after(() => {

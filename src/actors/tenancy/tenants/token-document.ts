@@ -6,7 +6,7 @@
  */
 import { findNodeAtLocation, type JSONPath, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
 import * as z from 'zod'
-import { LOCAL_TENANT } from '../../../protocol/caller.js'
+import { LOCAL_TENANT, type Quotas } from '../../../protocol/caller.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { isPlain } from '../../../protocol/text/plain-path.js'
 import { SIGNED_PREFIX } from '../signed/credential.js'
@@ -32,19 +32,25 @@ const directoryPrefix = z
   .refine((path) => path.startsWith('/'), 'has to be an absolute path')
   .refine((path) => isPlain(path), 'has to be written without ".", "..", empty parts, a "/" at the end or control characters')
 
-/** Of the format, and of no effect here: refused, so that nobody believes in a bound that is none (choice 23). */
-const UNENFORCED = ['maxSessions', 'maxArtifacts', 'maxArtifactBytes', 'artifactRetentionDays', 'requestsPerMinute', 'maxInFlight'] as const
-const unenforced = z.never('is not enforced by this version: take it out, because it would promise what does not hold').optional()
+const count = z
+  .number()
+  .refine((value) => Number.isSafeInteger(value) && value >= 0, 'has to be a whole number, 0 or more')
+  .optional()
 
 const Entry = z.strictObject({
   token,
   tenantId,
   directoryPrefixes: z.array(directoryPrefix).max(prefixes, `has more than ${prefixes} directories`).default([]),
-  ...(Object.fromEntries(UNENFORCED.map((name) => [name, unenforced])) as Record<(typeof UNENFORCED)[number], typeof unenforced>),
+  maxSessions: count,
+  maxArtifacts: count,
+  maxArtifactBytes: count,
+  artifactRetentionDays: count,
+  requestsPerMinute: count,
+  maxInFlight: count,
 })
 const Document = z.strictObject({ tokens: z.array(Entry).max(most, `has more than ${most} tokens`) })
 
-export interface TokenEntry {
+export interface TokenEntry extends Quotas {
   readonly token: string
   readonly tenantId: string
   readonly directoryPrefixes: readonly string[]

@@ -45,7 +45,7 @@ async function create(path: string, { tenant, directories, json }: TokenOptions 
 async function list(path: string, json: boolean): Promise<number> {
   const tokens = await readTokens(path)
   if (tokens === undefined) throw new SvcError('resource.not_found', `there is no token file at ${path}: svc token create makes one`)
-  const shown = tokens.map((each) => ({ id: idOf(each), tenantId: each.tenantId, directoryPrefixes: each.directoryPrefixes }))
+  const shown = tokens.map(({ token: secret, ...others }) => ({ id: idOf({ token: secret }), ...others }))
   if (json) writeOut(`${jsonText(shown, 2)}\n`)
   else if (shown.length === 0) writeOut('no token is in the file: nobody but the operator is let in\n')
   else

@@ -1,0 +1,122 @@
+// Holds subsystems d.3, d.6, m (quotas): each quota of a tenant is met exactly by 32 clients at a time, while another tenant goes on.
+import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Quotas } from '../../../src/protocol/caller.js'
+import type { Session } from '../../../src/protocol/session/session.js'
+import { makePlace } from '../server/place.js'
+import { type Answer, openScene, type Scene, type Server } from '../server/server.js'
+import { openStream } from '../server/stream.js'
+
+const CLIENTS = 32
+const MOST = 7
+let scene: Scene
+beforeEach(() => {
+  scene = openScene(makePlace())
+})
+afterEach(() => scene.close())
+
+/** One tenant with these quotas, and one without. */
+async function begin(quotas: Quotas) {
+  const folder = join(scene.place.root, 'shared')
+  mkdirSync(folder)
+  const directory = realpathSync(folder)
+  const file = join(scene.place.root, 'tokens.json')
+  const tokens = [
+    { token: 'token-a', tenantId: 'a', directoryPrefixes: [directory], ...quotas },
+    { token: 'token-b', tenantId: 'b', directoryPrefixes: [directory] },
+  ]
+  writeFileSync(file, JSON.stringify({ tokens }), { mode: 0o600 })
+  const server = await scene.start({ SVC_AGENT_AUTH_CONFIG: file })
+  const ask =
+    (token: string) =>
+    (method: string, path: string, body?: unknown, headers: object = {}): Promise<Answer> =>
+      server.call(method, path, body, { authorization: `Bearer ${token}`, 'x-svc-directory': directory, ...headers })
+  return { server, directory, a: ask('token-a'), b: ask('token-b') }
+}
+
+/** How often each status came. */
+async function statuses(asked: readonly Promise<{ readonly status: number }>[]): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {}
+  for (const { status } of await Promise.all(asked)) counts[status] = (counts[status] ?? 0) + 1
+  return counts
+}
+const together = <T>(ask: (at: number) => Promise<T>): Promise<T>[] => Array.from({ length: CLIENTS }, (_, at) => ask(at))
+const REFUSED = { code: 'quota.exceeded', retryable: true }
+
+test('requests in a minute: as many as may be are answered, the rest is 429 with the time to wait, and another tenant notices nothing', async () => {
+  const { a, b } = await begin({ requestsPerMinute: MOST })
+  const [ofA, ofB] = await Promise.all([statuses(together(() => a('GET', '/v2/meta'))), statuses(together(() => b('GET', '/v2/meta')))])
+  expect([ofA, ofB]).toEqual([{ 200: MOST, 429: CLIENTS - MOST }, { 200: CLIENTS }])
+  const { headers, body } = await a('GET', '/v2/meta')
+  expect(body).toMatchObject({ ...REFUSED, details: { quota: 'requestsPerMinute', limit: MOST } })
+  expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+  expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(60)
+  const audit = (await b('GET', '/v2/audit')).text
+  expect(audit).not.toContain('"a"')
+})
+
+test('requests at a time: streams keep their places while they are open, however they end', async () => {
+  const { server, a, b, directory } = await begin({ maxInFlight: MOST })
+  const mine = (await a('POST', '/v2/sessions', { title: 'mine' })).body as Session
+  const streams = async (server: Server) => {
+    const tried = together(() =>
+      openStream(server.url, { sessionId: mine.id, tail: true }, { authorization: 'Bearer token-a', 'x-svc-directory': directory }),
+    )
+    return (await Promise.allSettled(tried)).flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+  }
+  for (let round = 0; round < 2; round++) {
+    const open = await streams(server)
+    expect(open).toHaveLength(MOST)
+    expect((await a('GET', '/v2/meta')).body).toMatchObject({ ...REFUSED, details: { quota: 'maxInFlight', limit: MOST } })
+    expect(await statuses(together(() => b('GET', '/v2/meta')))).toEqual({ 200: CLIENTS })
+    const [first, ...others] = open
+    first?.close()
+    while ((await a('GET', '/v2/meta')).status !== 200);
+    for (const each of others) each.close()
+    await Promise.all(open.map((each) => each.ended))
+    // The last of them has given back its place when as many can be open again.
+    while ((await statuses(Array.from({ length: MOST }, () => a('GET', '/v2/meta'))))[429] !== undefined);
+  }
+})
+
+test('sessions: created and copied ones are as many as may be, and one that is deleted makes room', async () => {
+  const { a, b } = await begin({ maxSessions: MOST })
+  const first = (await a('POST', '/v2/sessions', { title: 'first' })).body as Session
+  const made = await statuses(
+    together((at) => (at % 2 === 0 ? a('POST', `/v2/sessions/${first.id}/fork`, {}) : a('POST', '/v2/sessions', { title: `${at}` }))),
+  )
+  expect(made).toEqual({ 200: MOST - 1, 429: CLIENTS - MOST + 1 })
+  expect((await a('POST', '/v2/sessions', {})).body).toMatchObject({ ...REFUSED, details: { quota: 'maxSessions', limit: MOST } })
+  expect(((await a('GET', '/v2/sessions')).body as { items: unknown[] }).items).toHaveLength(MOST)
+  expect(await statuses(together(() => b('POST', '/v2/sessions', {})))).toEqual({ 200: CLIENTS })
+  expect((await a('DELETE', `/v2/sessions/${first.id}`)).status).toBe(200)
+  expect(await statuses(together(() => a('POST', '/v2/sessions', {})))).toMatchObject({ 429: expect.any(Number) as number })
+  expect(((await a('GET', '/v2/sessions')).body as { items: unknown[] }).items).toHaveLength(MOST)
+})
+
+const upload = (ask: Awaited<ReturnType<typeof begin>>['a'], bytes: string) =>
+  ask('POST', '/v2/artifacts', bytes, { 'content-type': 'text/plain' })
+
+test.each([
+  ['number', { maxArtifacts: MOST }],
+  ['bytes', { maxArtifactBytes: MOST * 1000 + 999 }],
+])('artifacts by %s: as many as may be are there, and one that is deleted makes room', async (_, quotas) => {
+  const { a, b } = await begin(quotas)
+  const [quota, limit] = Object.entries(quotas)[0] ?? []
+  expect(await statuses(together(() => upload(a, 'x'.repeat(1000))))).toEqual({ 201: MOST, 429: CLIENTS - MOST })
+  expect((await upload(a, 'x'.repeat(1000))).body).toMatchObject({ ...REFUSED, details: { quota, limit } })
+  const kept = (await a('GET', '/v2/artifacts')).body as { id: string }[]
+  expect(kept).toHaveLength(MOST)
+  expect(await statuses(together(() => upload(b, 'x'.repeat(1000))))).toEqual({ 201: CLIENTS })
+  expect((await a('DELETE', `/v2/artifacts/${kept[0]?.id}`)).status).toBe(204)
+  expect(await statuses(together(() => upload(a, 'x'.repeat(1000))))).toEqual({ 201: 1, 429: CLIENTS - 1 })
+})
+
+test('artifacts that are older than the tenant keeps are not there, and those of another tenant stay', async () => {
+  const { a, b } = await begin({ artifactRetentionDays: 0 })
+  const [ofA, ofB] = [((await upload(a, 'old')).body as { id: string }).id, ((await upload(b, 'kept')).body as { id: string }).id]
+  expect((await a('GET', `/v2/artifacts/${ofA}/content`)).status).toBe(404)
+  expect((await a('GET', '/v2/artifacts')).body).toEqual([])
+  expect((await b('GET', `/v2/artifacts/${ofB}/content`)).text).toBe('kept')
+})

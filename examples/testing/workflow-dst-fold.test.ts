@@ -15,7 +15,7 @@ schedule:
 Write the report.
 `
 
-/** The night from its first instant to its last; answers when the workflow ran. */
+/** What passes of a night; answers when the workflow ran. */
 async function night(from: string, to: string) {
   const svc = await startTestRuntime({ at: from, files: { '.svc/workflows/nightly.md': NIGHTLY } })
   onTestFinished(() => svc.stop())
@@ -27,7 +27,7 @@ async function night(from: string, to: string) {
 
 test('an hour that happens twice runs a workflow at its first half past two only', async () => {
   // 02:30 is 00:30 UTC in summer time, and once more 01:30 UTC in winter time.
-  const { svc, ran } = await night('2026-10-24T22:00:00Z', '2026-10-25T04:00:00Z')
+  const { svc, ran } = await night('2026-10-25T00:15:00Z', '2026-10-25T01:45:00Z')
   expect(ran).toEqual(['2026-10-25T00:30:00.000Z completed'])
 
   const [admitted] = svc.journal.of('session.prompt.admitted')
@@ -42,6 +42,6 @@ test('an hour that happens twice runs a workflow at its first half past two only
 
 test('an hour that does not happen runs it at the first minute that does', async () => {
   // At 02:00, 01:00 UTC, clocks show 03:00.
-  const { ran } = await night('2026-03-28T22:00:00Z', '2026-03-29T04:00:00Z')
+  const { ran } = await night('2026-03-29T00:15:00Z', '2026-03-29T01:45:00Z')
   expect(ran).toEqual(['2026-03-29T01:00:00.000Z completed'])
 })

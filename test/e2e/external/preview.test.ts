@@ -1,9 +1,9 @@
 // Holds subsystems l, l.1, l.2, l.3, q.9, threat-model §4.12.
 /** What may be chosen of an external agent, on the built program with an agent of the official library. */
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ExternalOptionsPreview } from '../../../src/protocol/external/external.js'
 import { lackingSandbox, whyNoBubblewrap } from '../server/bubblewrap.js'
 import { makePlace } from '../server/place.js'
@@ -12,24 +12,36 @@ import { openScene, type Scene, type Server } from '../server/server.js'
 
 const AGENT = fileURLToPath(new URL('../../fixtures/agents/scripted.mjs', import.meta.url))
 
+/** Of all tests that need no start of their own: each has a place, where its agent finds what it does. */
+let house: Scene
+let shared: Server
 let scene: Scene
 let server: Server
 let notes: string
+beforeAll(async () => {
+  house = openScene(makePlace())
+  const command = JSON.stringify([process.execPath, AGENT, 'beside'])
+  shared = await house.start({ SVC_EXTERNAL_OPENCODE_COMMAND: command, OPENCODE_KEY: 'value-of-the-environment' })
+})
+afterAll(() => house.close())
 beforeEach(() => {
   scene = openScene(makePlace())
   notes = join(scene.place.root, 'started')
+  server = shared.in(scene.place.repo)
+  rmSync(kept(), { recursive: true, force: true })
 })
 afterEach(() => scene.close())
 
-async function begin(how: string, env: Readonly<Record<string, string>> = {}): Promise<void> {
-  server = await scene.start({ SVC_EXTERNAL_OPENCODE_COMMAND: JSON.stringify([process.execPath, AGENT, how, notes]), ...env })
+/** What the agent of this test does. */
+function begin(how: string): void {
+  writeFileSync(join(scene.place.root, 'how'), how)
 }
 
 const PATH = '/v2/external/options/preview?provider=opencode'
 const starts = () => (existsSync(notes) ? readFileSync(notes, 'utf8').trim().split('\n').length : 0)
 const ask = () => server.call('GET', PATH)
 const choose = (selectedOptions: unknown) => server.call('POST', PATH, { selectedOptions })
-const kept = () => join(scene.place.root, 'cache/svc/acp-options-v1')
+const kept = () => join(house.place.root, 'cache/svc/acp-options-v1')
 
 /** Nothing that a look has started is there any more; the program that ends what outlives a server stays. */
 async function expectNobody(): Promise<void> {
@@ -38,7 +50,7 @@ async function expectNobody(): Promise<void> {
 
 describe('a look', () => {
   test('tells options, what is chosen and commands, once: then it is known', async () => {
-    await begin('fine')
+    begin('fine')
     const first = await ask()
     expect(first.status).toBe(200)
     expect(first.body).toEqual({
@@ -75,7 +87,7 @@ describe('a look', () => {
   })
 
   test('chooses a model before what depends on it, and refuses what is not offered then', async () => {
-    await begin('fine')
+    begin('fine')
     expect((await choose({ effort: 'high', model: 'large' })).body).toMatchObject({ selectedOptions: { model: 'large', effort: 'high' } })
     for (const wrong of [{ effort: 'high' }, { model: 'huge' }, { nothing: 'a' }])
       expect(await choose(wrong)).toMatchObject({ status: 400 })
@@ -90,7 +102,7 @@ describe('a look', () => {
   })
 
   test('refuses a choice that the agent does not keep', async () => {
-    await begin('keeps')
+    begin('keeps')
     expect(await choose({ model: 'large' })).toMatchObject({
       status: 400,
       body: { message: expect.stringContaining('has not taken "large"') as string },
@@ -98,7 +110,7 @@ describe('a look', () => {
   })
 
   test('makes an option of modes where an agent knows nothing else', async () => {
-    await begin('modes')
+    begin('modes')
     expect((await ask()).body).toMatchObject({
       modeFallback: true,
       selectedOptions: { mode: 'ask' },
@@ -109,7 +121,7 @@ describe('a look', () => {
   })
 
   test('passes over what is of another session, cannot be read, or answers nothing that was asked', async () => {
-    await begin('noisy')
+    begin('noisy')
     expect((await choose({ model: 'large' })).body).toMatchObject({
       selectedOptions: { model: 'large' },
       availableCommands: [{ name: 'compact' }],
@@ -118,19 +130,19 @@ describe('a look', () => {
   })
 
   test('waits a little for commands, which agents tell of after the session', async () => {
-    await begin('tells-late')
+    begin('tells-late')
     expect((await ask()).body).toMatchObject({ availableCommands: [{ name: 'compact' }] })
   })
 
   test('of twenty callers at once is one', async () => {
-    await begin('fine')
+    begin('fine')
     const answers = await Promise.all(Array.from({ length: 20 }, ask))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
     expect(starts()).toBe(1)
   })
 
   test('keeps no session and no environment, on disk or in an answer', async () => {
-    await begin('fine', { OPENCODE_KEY: 'value-of-the-environment' })
+    begin('fine')
     const { text } = await ask()
     const [file = ''] = readdirSync(kept())
     const stored = readFileSync(join(kept(), file), 'utf8')
@@ -154,7 +166,7 @@ describe('an agent that', () => {
     ['floods', 'floods', 'it sent more than 10000 messages'],
     ['never ends its line', 'endless-line', 'it sent a message of more than'],
   ])('%s has failed, is gone, and the server goes on', async (_, how, message) => {
-    await begin(how)
+    begin(how)
     const answer = await ask()
     expect(answer).toMatchObject({
       status: 500,
@@ -166,13 +178,13 @@ describe('an agent that', () => {
   })
 
   test('leaves a process behind is ended with it', async () => {
-    await begin('leaves-a-child')
+    begin('leaves-a-child')
     expect((await ask()).status).toBe(200)
     await expectNobody()
   })
 
   test.each(['hangs-first', 'hangs-session', 'hangs-choice'])('%s ends with the server', async (how) => {
-    await begin(how)
+    server = await scene.start({ SVC_EXTERNAL_OPENCODE_COMMAND: JSON.stringify([process.execPath, AGENT, how, notes]) })
     const asked = choose({ model: 'large' }).catch(() => undefined)
     await expect.poll(starts).toBe(1)
     const [agent] = readFileSync(notes, 'utf8').trim().split('\n').map(Number)
@@ -183,7 +195,7 @@ describe('an agent that', () => {
 })
 
 test('what is old is answered at once and marked while it is looked at again', async () => {
-  await begin('fine')
+  begin('fine')
   const first = (await ask()).body as ExternalOptionsPreview
   const [file = ''] = readdirSync(kept())
   const path = join(kept(), file)
@@ -261,7 +273,6 @@ test('a package that lies in the workspace is not run by a look', async () => {
     writeFileSync(file, program)
     chmodSync(file, 0o755)
   }
-  server = await scene.start()
   const answer = await server.call('GET', '/v2/external/options/preview?provider=codex')
   expect(answer).toMatchObject({
     status: 422,

@@ -3,7 +3,7 @@
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { PermissionRequest } from '../../../src/protocol/interaction/interaction.js'
 import type { Message } from '../../../src/protocol/message/message.js'
 import type { Session } from '../../../src/protocol/session/session.js'
@@ -14,18 +14,33 @@ import { openScene, type Scene, type Server } from '../server/server.js'
 
 const AGENT = fileURLToPath(new URL('../../fixtures/agents/working.mjs', import.meta.url))
 
+/** Of all tests that need no start of their own: each has a place, where its agent finds what is peculiar to it. */
+let house: Scene
+let shared: Server
 let scene: Scene
 let server: Server
 let notes: string
-beforeEach(async () => {
+const COMMAND = { SVC_EXTERNAL_CODEX_COMMAND: JSON.stringify([process.execPath, AGENT, 'beside']) }
+beforeAll(async () => {
+  house = openScene(makePlace())
+  shared = await house.start(COMMAND)
+})
+afterAll(() => house.close())
+beforeEach(() => {
   scene = openScene(makePlace())
   notes = join(scene.place.root, 'notes')
-  await begin()
+  server = shared.in(scene.place.repo)
 })
 afterEach(() => scene.close())
 
-async function begin(how = ''): Promise<void> {
-  server = await scene.start({ SVC_EXTERNAL_CODEX_COMMAND: JSON.stringify([process.execPath, AGENT, notes, how]) })
+/** A server of its own, for what is stopped in the test. */
+async function begin(): Promise<void> {
+  server = await scene.start(COMMAND)
+}
+
+/** From the next start of the agent on. */
+function become(how: string): void {
+  writeFileSync(join(scene.place.root, 'how'), how)
 }
 
 const heard = (): { readonly heard: string; readonly text?: string; readonly sessionId?: string }[] =>
@@ -90,6 +105,7 @@ describe('a session on an external agent', () => {
   })
 
   test('loads what the agent knows of it in the next turn, also after a restart, and shows none of it again', async () => {
+    await begin()
     const { id } = await create()
     await answer(id, 'say one')
     await server.stop()
@@ -107,8 +123,7 @@ describe('a session on an external agent', () => {
   })
 
   test('whose agent cannot open it again tells it what was said, bounded, and goes on', async () => {
-    await server.stop()
-    await begin('forgets')
+    become('forgets')
     const { id } = await create()
     await answer(id, `say ${'x'.repeat(100_000)}`)
     await answer(id, 'run ls', 'say one')
@@ -128,8 +143,7 @@ describe('a session on an external agent', () => {
   ])('whose agent has %s it fails the turn and keeps what was said', async (how, why) => {
     const { id } = await create()
     await answer(id, 'say one')
-    await server.stop()
-    await begin(how)
+    become(how)
     const message = await answer(id, 'say two')
     expect(message.info).toMatchObject({ error: { message: expect.stringContaining(why) as string } })
     expect((await server.messages(id)).map(textOf)).toContain('one')
@@ -184,6 +198,7 @@ describe('a session on an external agent', () => {
   })
 
   test('shows what is said and what is called in the order in which it came: live, kept, and after a restart', async () => {
+    await begin()
     const { id } = await create()
     const stream = await server.stream()
     const lines = ['run ls', 'say one', 'say  more', 'think hm', 'say two', 'shell echo x', 'run pwd', 'say three']

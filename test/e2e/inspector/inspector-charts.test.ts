@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createCharts } from '../../../src/actors/inspector/charts.js'
 import { layoutOf } from '../../../src/actors/inspector/layouts.js'
 import type { InspectedActor, InspectedMachine, InspectedPlugin, InspectedState } from '../../../src/protocol/system/inspector.js'
-import { CHROMIUM, IN_CHROMIUM, openPage, startBrowser, type Watched } from '../server/browser.js'
+import { CHROMIUM, closePages, IN_CHROMIUM, openPage, startBrowser, type Watched } from '../server/browser.js'
 import { pictureOf } from './picture.js'
 import { makePlace, type Place } from '../server/place.js'
 import { PROGRAM } from '../server/server.js'
@@ -179,7 +179,7 @@ describe.skipIf(CHROMIUM === undefined)(`charts ${IN_CHROMIUM}`, () => {
     await browser.close()
     place.remove()
   })
-  afterEach(() => Promise.all(browser.contexts().map((context) => context.close())))
+  afterEach(() => closePages(browser))
 
   async function open(
     shown: readonly InspectedMachine[],

@@ -8,7 +8,7 @@ import type { ProgramStanding } from '../../../src/protocol/acceptance/acceptanc
 import type { FormatterStatus } from '../../../src/protocol/format/formatter-routes.js'
 import type { LspStatus } from '../../../src/protocol/lsp/lsp.js'
 import type { McpCatalogEntry } from '../../../src/protocol/mcp/mcp.js'
-import { CHROMIUM, IN_CHROMIUM, openPage, startBrowser } from '../server/browser.js'
+import { CHROMIUM, closePages, IN_CHROMIUM, openPage, startBrowser } from '../server/browser.js'
 import { pictureOf } from './picture.js'
 import { makePlace } from '../server/place.js'
 import { openScene, type Scene, type Server } from '../server/server.js'
@@ -82,6 +82,7 @@ describe.skipIf(CHROMIUM === undefined)(`programs of a workspace ${IN_CHROMIUM}`
   })
   afterAll(() => browser.close())
   afterEach(async () => {
+    await closePages(browser)
     await scene?.close()
     scene = undefined
   })

@@ -8,7 +8,7 @@ import { checkTrace } from '../../../src/published/testing/replay/check-trace.js
 import { recordedActors, replay } from '../../../src/published/testing/replay/replay.js'
 import { readTrace } from '../../../src/protocol/system/trace-text.js'
 import { finish, type ModelServer, reply, startModelServer, text, toolCall } from '../../fixtures/model-server.js'
-import { CHROMIUM, IN_CHROMIUM, openPage, startBrowser, type Watched } from '../server/browser.js'
+import { CHROMIUM, closePages, IN_CHROMIUM, openPage, startBrowser, type Watched } from '../server/browser.js'
 import { pictureOf } from './picture.js'
 import { makePlace, withModel } from '../server/place.js'
 import { approve, lifecycleOf, toolProgram, untilState, writePackage } from '../server/plugins.js'
@@ -89,6 +89,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
   })
   afterAll(() => browser.close())
   afterEach(async () => {
+    await closePages(browser)
     await scene?.close()
     await model?.close()
     scene = undefined

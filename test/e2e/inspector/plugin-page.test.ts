@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { writeAddress } from '../../../src/programs/page/address.js'
 import type { InspectorTree } from '../../../src/protocol/system/inspector.js'
 import { finish, reply, text, toolCall } from '../../fixtures/model-server.js'
-import { CHROMIUM, IN_CHROMIUM, openPage, startBrowser, type Watched } from '../server/browser.js'
+import { CHROMIUM, closePages, IN_CHROMIUM, openPage, startBrowser, type Watched } from '../server/browser.js'
 import { type House, openHouse, type Room } from '../server/house.js'
 import { writePackage } from '../server/plugins.js'
 import { pictureOf } from './picture.js'
@@ -112,6 +112,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a plugin ${IN_CHROMIUM}`, (
     await browser.close()
   })
   afterEach(async () => {
+    await closePages(browser)
     await room?.close()
     room = undefined
   })

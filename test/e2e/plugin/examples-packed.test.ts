@@ -1,6 +1,6 @@
 // Holds plugin-protocol §1, §15.2; choice 27.
 /**
- * Ten plugins of kinds that people write, as they are handed to others: each is packed, the file is added to a fresh home and approved there,
+ * Ten plugins of kinds that people write, as they are handed to others: each passes its own test and is packed, the file is added to a fresh home and approved there,
  * and it is used once on a real server. What is seen is what its kind is for.
  */
 import { execFile } from 'node:child_process'
@@ -66,7 +66,8 @@ async function bring(example: string, replaced: readonly (readonly [from: string
       const file = join(folder, 'package', name)
       if (existsSync(file)) writeFileSync(file, readFileSync(file, 'utf8').replaceAll(from, to))
     }
-  await succeeds(['plugin', 'test', folder]) // builds it
+  const own = await succeeds(['plugin', 'test', folder]) // builds it
+  expect([own.stderr, own.stdout]).toEqual(['', expect.stringMatching(/: (\d+) of \1 checks passed\n$/)])
   const packed = JSON.parse(
     (await succeeds(['plugin', 'pack', folder, '--output', join(scene.place.root, 'packed.tgz'), '--json'])).stdout,
   ) as {

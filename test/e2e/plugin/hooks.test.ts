@@ -16,6 +16,9 @@ const CALLS = [
   { name: 'bash', input: { command: 'echo ran > ran.txt', description: 'Leaves a trace' } },
 ]
 
+/** Only what is called is offered: a hook command is started for the description of each tool. */
+const permission = { '*': 'deny', ...Object.fromEntries(['glob', 'read', 'edit', 'bash'].map((name) => [name, 'allow'])) }
+
 let scene: Scene
 let model: ModelServer
 afterEach(async () => {
@@ -35,7 +38,7 @@ async function begin(prepare: () => void | object = () => undefined): Promise<Se
   )
   scene = openScene(makePlace())
   const plugins = prepare()
-  scene.place.configure(withModel(model.url, plugins === undefined ? {} : { plugins }))
+  scene.place.configure(withModel(model.url, plugins === undefined ? { permission } : { permission, plugins }))
   return scene.start({ SVC_AGENT_PLUGIN_SANDBOX: 'off' })
 }
 

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ModelServer } from '../../fixtures/model-server.js'
 import { makePlace, withModel } from '../server/place.js'
-import { lifecycleOf, packageRoot, untilState, writePackage } from '../server/plugins.js'
+import { configurePlugin, lifecycleOf, packageRoot, untilState, writePackage } from '../server/plugins.js'
 import { openScene, PROGRAM, type Scene, type Server } from '../server/server.js'
 import { toolParts } from '../server/transcript.js'
 import { startToolModel } from './native.js'
@@ -77,12 +77,18 @@ function refusal(...args: string[]): string {
   }
 }
 
-async function approved(server: Server, id = ID): Promise<void> {
+/** Approves its native code as it lies on disk, as `svc plugin trust --native` does. */
+async function trust(server: Server): Promise<void> {
+  const { revision, digest } = (await lifecycleOf(server, ID)) ?? {}
+  const what = { workspaceId: scene.place.repo, packageId: ID, revision, digest, capabilities: ['event-publish'] }
+  configurePlugin(scene.place, ID, (entry) => ({ ...entry, options: { trust: { ...what, nativeApproved: true } } }))
+}
+
+async function approved(server: Server, approve = trust): Promise<void> {
   const stream = await server.stream({ tail: true })
-  await lifecycleOf(server, id)
-  svc('plugin', 'trust', id, '--native', '--yes')
-  await lifecycleOf(server, id)
-  await untilState(stream, id, 'active')
+  await approve(server)
+  await lifecycleOf(server, ID)
+  await untilState(stream, ID, 'active')
   stream.close()
 }
 
@@ -116,7 +122,7 @@ describe('native code', () => {
       state: 'permission-required',
       native: { entrypoint: 'plugin.js', approved: false },
     })
-    await approved(server)
+    await approved(server, async () => void svc('plugin', 'trust', ID, '--native', '--yes'))
     expect(await lifecycleOf(server, ID)).toMatchObject({
       state: 'active',
       native: { approved: true, words: expect.stringContaining('everything that svc itself may') as string },
@@ -219,8 +225,7 @@ describe('native code', () => {
   test('does not run where plugins run in a sandbox', async () => {
     writePackage(scene.place, ID, { agent: AGENT, files: FILES })
     const server = await scene.start({ SVC_AGENT_PLUGIN_SANDBOX: 'required' })
-    await lifecycleOf(server, ID)
-    svc('plugin', 'trust', ID, '--native', '--yes')
+    await trust(server)
     await expect.poll(async () => (await lifecycleOf(server, ID))?.state).toBe('failed')
     expect((await lifecycleOf(server, ID))?.diagnostics[0]?.message).toContain('native code runs in none')
   })
@@ -231,8 +236,7 @@ describe('native code', () => {
     writeFileSync(join(outside, 'index.js'), 'module.exports = 1')
     writePackage(scene.place, ID, { agent: AGENT, files: { ...FILES, 'plugin.js': `import 'outside'\n${PLUGIN}` } })
     const server = await scene.start()
-    await lifecycleOf(server, ID)
-    svc('plugin', 'trust', ID, '--native', '--yes')
+    await trust(server)
     await expect.poll(async () => (await lifecycleOf(server, ID))?.state).toBe('failed')
     expect((await lifecycleOf(server, ID))?.diagnostics[0]?.message).toContain('"outside" is not in the package')
   })

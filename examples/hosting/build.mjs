@@ -1,0 +1,20 @@
+/** Bundles what `start.mjs` starts into dist/. */
+import { build } from 'esbuild'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('.', import.meta.url))
+
+await build({
+  absWorkingDir: root,
+  entryPoints: { controller: 'src/controller/main.ts', bridge: 'src/bridge/main.ts', inside: 'src/inside/inside.ts', database: 'src/database/open.ts' },
+  outdir: 'dist',
+  bundle: true,
+  splitting: false,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  sourcemap: 'inline',
+  packages: 'external',
+  loader: { '.sql': 'text' },
+  logLevel: 'warning',
+})

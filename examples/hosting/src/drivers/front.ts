@@ -1,0 +1,37 @@
+/** Sockets of one machine on this side: a port on loopback for `agent.sock`, and `host.sock` for the controllers. */
+import { rm } from 'node:fs/promises'
+import { type AddressInfo, type NetConnectOpts, type Server } from 'node:net'
+import { join } from 'node:path'
+import { forward } from '../inside/forward.js'
+
+export interface Front {
+  readonly port: number
+  close(): void
+}
+
+/** `port`: the one it had before, when there was one; another is taken when somebody else has it now. `hosts`: of whom the first that takes a connection answers. */
+export async function openFront(run: string, port: number, hosts: readonly NetConnectOpts[]): Promise<Front> {
+  const target = [{ path: join(run, 'agent.sock') }]
+  const agent = await forward({ host: '127.0.0.1', port }, target).catch(() => forward({ host: '127.0.0.1', port: 0 }, target))
+  const hostSocket = join(run, 'host.sock')
+  await rm(hostSocket, { force: true })
+  const host = await forward({ path: hostSocket }, hosts)
+  const servers: readonly Server[] = [agent, host]
+  return {
+    port: (agent.address() as AddressInfo).port,
+    close() {
+      for (const server of servers) server.close()
+    },
+  }
+}
+
+/** Whether something answers there that calls itself healthy. */
+export async function isHealthy(baseUrl: string, ms: number): Promise<boolean> {
+  try {
+    const response = await fetch(new URL('v2/health', baseUrl), { signal: AbortSignal.timeout(ms) })
+    await response.body?.cancel()
+    return response.ok
+  } catch {
+    return false
+  }
+}

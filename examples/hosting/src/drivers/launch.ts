@@ -1,0 +1,61 @@
+/** The files a worker is started with, and its command line: the same for all drivers. */
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { AGENT_PORT } from '../inside/ports.js'
+import type { Allocation } from '../records/machines.js'
+import { bootstrapOf } from '../records/worker.js'
+
+/** Where a machine has what. */
+export const WITHIN = { launch: '/launch', run: '/run/svc', package: '/opt/svc', inside: '/opt/inside' }
+
+export const FILES = { bootstrap: 'bootstrap.json', key: 'verification.key', config: 'config/svc/svc.json' }
+
+export interface LaunchFile {
+  readonly name: string
+  readonly content: Uint8Array
+}
+
+/** `config`: of the installation that a worker is, without secrets. */
+export function launchFiles(allocation: Allocation, config: unknown): readonly LaunchFile[] {
+  const bootstrap = bootstrapOf(allocation)
+  return [
+    { name: FILES.bootstrap, content: Buffer.from(JSON.stringify(bootstrap)) },
+    { name: FILES.key, content: Buffer.from(allocation.launch?.verification_key ?? '', 'base64url') },
+    { name: FILES.config, content: Buffer.from(JSON.stringify(config)) },
+  ]
+}
+
+/** Writes them; what stands there is of an earlier start, and nobody uses it any more. */
+export async function writeLaunchFiles(folder: string, files: readonly LaunchFile[]): Promise<void> {
+  await mkdir(join(folder, 'config/svc'), { recursive: true, mode: 0o700 })
+  for (const { name, content } of files) await writeFile(join(folder, name), content, { mode: 0o600 })
+}
+
+/** `program`: as it is called within the machine. */
+export function commandLine(program: string): readonly string[] {
+  const files = ['--worker-bootstrap', join(WITHIN.launch, FILES.bootstrap), '--worker-verification-key-file', join(WITHIN.launch, FILES.key)]
+  return [
+    join(WITHIN.inside, 'inside.js'),
+    join(WITHIN.run, 'agent.sock'),
+    join(WITHIN.run, 'host.sock'),
+    program,
+    'serve',
+    '--port',
+    String(AGENT_PORT),
+    ...files,
+  ]
+}
+
+export function environmentOf({ launch }: Allocation): Readonly<Record<string, string>> {
+  const state = launch?.state_root ?? '/state'
+  return {
+    PATH: '/usr/local/bin:/usr/bin:/bin',
+    HOME: join(state, 'home'),
+    XDG_CONFIG_HOME: join(WITHIN.launch, 'config'),
+    XDG_CACHE_HOME: join(state, 'cache'),
+    SVC_AGENT_STATE_DIR: join(state, 'svc'),
+    SHELL: '/bin/sh',
+    LANG: 'C.UTF-8',
+    TMPDIR: '/tmp',
+  }
+}

@@ -1,0 +1,42 @@
+/** Bytes from one address to another, both ways, until either end is done. */
+import { connect, createServer, type NetConnectOpts, type ListenOptions, type Server, type Socket } from 'node:net'
+
+export type Address = NetConnectOpts & ListenOptions
+
+/** Listens at `from`; each connection is one to the first of `to` that takes it. */
+export function forward(from: ListenOptions, to: readonly NetConnectOpts[]): Promise<Server> {
+  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true }, (socket) => {
+    socket.on('error', () => socket.destroy())
+    reach(to, (there) => {
+      if (there === undefined) return socket.destroy()
+      join(socket, there)
+    })
+  })
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(from, () => resolve(server))
+  })
+}
+
+/** Pipes two sockets into each other; the end of one is the end of the other. */
+export function join(one: Socket, other: Socket): void {
+  for (const [from, to] of [
+    [one, other],
+    [other, one],
+  ] as const) {
+    from.pipe(to)
+    from.on('error', () => to.destroy())
+    from.once('close', () => to.destroy())
+  }
+}
+
+function reach([first, ...rest]: readonly NetConnectOpts[], done: (socket: Socket | undefined) => void): void {
+  if (first === undefined) return done(undefined)
+  const socket = connect({ ...first, allowHalfOpen: true, noDelay: true } as NetConnectOpts)
+  const failed = () => reach(rest, done)
+  socket.once('error', failed)
+  socket.once('connect', () => {
+    socket.off('error', failed)
+    done(socket)
+  })
+}

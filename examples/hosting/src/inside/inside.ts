@@ -1,0 +1,20 @@
+/**
+ * The first program in a machine: it joins the two sockets of the machine with loopback inside, and becomes the worker, in the same process.
+ * A machine has no network but these: `agent.sock`, by which the worker is asked, and `host.sock`, by which it asks its host.
+ *
+ *   node inside.js <agent.sock> <host.sock> <program> <arguments of the program…>
+ */
+import { rmSync } from 'node:fs'
+import { pathToFileURL } from 'node:url'
+import { forward } from './forward.js'
+import { AGENT_PORT, HOST_PORT } from './ports.js'
+
+const [node = '', , agentSocket = '', hostSocket = '', program = '', ...args] = process.argv
+
+// Of the machine before this one, that was killed.
+rmSync(agentSocket, { force: true })
+await forward({ path: agentSocket }, [{ port: AGENT_PORT, host: '127.0.0.1' }])
+await forward({ port: HOST_PORT, host: '127.0.0.1' }, [{ path: hostSocket }])
+
+process.argv = [node, program, ...args]
+await import(pathToFileURL(program).href)

@@ -13,16 +13,21 @@ import { requiredPromise } from './required.js'
 /** What has to be done next of what is wanted and there. */
 export type Step = 'rest' | 'run' | 'stop' | 'replace' | 'destroy'
 /** What an inspection has found. */
-export type Finding = 'well' | 'asked' | 'idle' | 'gone' | 'expiring'
+export type Finding = 'well' | 'silent' | 'asked' | 'idle' | 'gone' | 'expiring'
 /** How a step has failed: the fence is another's, or it was a machine that cannot be used, or anything else. */
 export type Fault = 'fenced' | 'unusable' | 'failed'
 
 interface WorkerContext {
+  /** Inspections one after another that it did not answer. */
+  readonly silences: number
   /** Steps that failed one after another. */
   readonly strikes: number
 }
 
 export const WORKER_DELAYS = { inspect: 2000, poll: 150, backoff: { first: 500, factor: 2, max: 30_000 } }
+
+/** A busy worker may not answer for a while; so many times are too many. */
+const SILENCES = 10
 
 export const workerMachine = setup({
   types: {
@@ -47,12 +52,15 @@ export const workerMachine = setup({
   },
   actions: {
     countStrike: assign({ strikes: ({ context }) => context.strikes + 1 }),
-    forgive: assign({ strikes: 0 }),
+    countSilence: assign({ silences: ({ context }) => context.silences + 1 }),
+    noteAnswer: assign({ silences: 0 }),
+    forgive: assign({ strikes: 0, silences: 0 }),
   },
   guards: {
     isStep: (_, { step, wanted }: { step: Step; wanted: Step }) => step === wanted,
     isFinding: (_, { finding, wanted }: { finding: Finding; wanted: Finding }) => finding === wanted,
     isFault: (_, { error, fault }: { error: unknown; fault: Fault }) => faultOf(error) === fault,
+    isSlow: ({ context }, { finding }: { finding: Finding }) => finding === 'silent' && context.silences < SILENCES,
     isReady: (_, { isReady }: { isReady: boolean }) => isReady,
   },
   delays: {
@@ -65,7 +73,7 @@ export const workerMachine = setup({
   },
 }).createMachine({
   id: 'worker',
-  context: { strikes: 0 },
+  context: { strikes: 0, silences: 0 },
   initial: 'deciding',
   on: { 'stop.requested': '.left' },
   states: {
@@ -118,7 +126,8 @@ export const workerMachine = setup({
         src: 'inspect',
         onDone: [
           { guard: { type: 'isFinding', params: ({ event }) => ({ finding: event.output, wanted: 'idle' }) }, target: 'stopping' },
-          { guard: { type: 'isFinding', params: ({ event }) => ({ finding: event.output, wanted: 'well' }) }, target: 'awake' },
+          { guard: { type: 'isFinding', params: ({ event }) => ({ finding: event.output, wanted: 'well' }) }, target: 'awake', actions: 'noteAnswer' },
+          { guard: { type: 'isSlow', params: ({ event }) => ({ finding: event.output }) }, target: 'awake', actions: 'countSilence' },
           { guard: { type: 'isFinding', params: ({ event }) => ({ finding: event.output, wanted: 'asked' }) }, target: 'deciding' },
           { target: 'replacing' },
         ],

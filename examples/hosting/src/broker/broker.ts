@@ -11,7 +11,7 @@ import type { Duplex } from 'node:stream'
 import type { WorkspaceKey } from '../records/machines.js'
 import { join } from '../inside/forward.js'
 import type { Admission, Admitted } from './admission.js'
-import { ERRORS, refuse, refuseUpgrade } from './errors.js'
+import { type BrokerError, ERRORS, refuse, refuseUpgrade } from './errors.js'
 import { forwarded } from './headers.js'
 import type { Socket } from 'node:net'
 import { targetOf } from './target.js'
@@ -34,6 +34,8 @@ export interface Broker {
 }
 
 const CREDENTIAL = new Set(['authorization'])
+/** Without a body they would be given one of no length. */
+const EMPTY = new Set(['POST', 'PUT', 'PATCH'])
 const IDLE = 30_000
 
 export function createBroker({ admission, used, missed, opened, authority }: BrokerParts): Broker {
@@ -54,7 +56,9 @@ export function createBroker({ admission, used, missed, opened, authority }: Bro
     const close = opened(key)
     // A length or an encoding says that there is a body; without either there is none.
     const hasBody = request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined
-    const upstream = toWorker(request, path, admitted, request.headers['transfer-encoding'] === undefined ? [] : ['transfer-encoding', 'chunked'])
+    const isChunked = request.headers['transfer-encoding'] !== undefined
+    const framing = isChunked ? ['transfer-encoding', 'chunked'] : hasBody || !EMPTY.has(request.method ?? '') ? [] : ['content-length', '0']
+    const upstream = toWorker(request, path, admitted, framing)
     const { open } = admitted.route
     open.add(upstream)
     response.once('close', () => {
@@ -115,9 +119,9 @@ export function createBroker({ admission, used, missed, opened, authority }: Bro
     answer(request, response) {
       const target = targetOf(request.url)
       if (target === undefined) return refuse(response, ERRORS.path)
-      const go = (admitted: Admitted | (typeof ERRORS)[keyof typeof ERRORS]) =>
+      const go = (admitted: Admitted | BrokerError) =>
         'status' in admitted ? refuse(response, admitted) : pass(request, response, target.key, target.path, admitted)
-      const admitted = admission.admit(request, target) as Parameters<typeof go>[0] | Promise<Parameters<typeof go>[0]>
+      const admitted = admission.admit(request, target)
       // Not a tick later than it has to be.
       return admitted instanceof Promise ? admitted.then(go) : go(admitted)
     },

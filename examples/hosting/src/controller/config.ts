@@ -1,6 +1,7 @@
 /** The file a controller is started with. Secrets stand in files of their own, which only their owner may read. */
 import { readFileSync } from 'node:fs'
 import * as z from 'zod'
+import { ModelProvider } from '../models/records.js'
 import { Capabilities } from '../records/machines.js'
 import { SCOPES } from '../records/worker.js'
 
@@ -58,6 +59,8 @@ export const ControllerConfig = z.strictObject({
     /** Of a PEM file, for workers that are reached by https. */
     authorityFile: z.string().optional(),
   }),
+  /** What workers may ask of this controller, and where. */
+  workers: z.strictObject({ listen, keyFile: z.string(), models: z.array(ModelProvider) }),
   launch: z.strictObject({ root: z.string(), stateRoot: z.string() }),
   times: Times,
 })

@@ -78,7 +78,7 @@ export function createOwnership(parts: OwnershipParts): Ownership {
     const name = nameOf(key)
     const steps = parts.stepsOf(key, hold)
     const step = <Result>(what: keyof Steps, run: () => Promise<Result>) =>
-      fromPromise<Result>(async () => {
+      fromPromise<Result, undefined>(async () => {
         try {
           return await run()
         } catch (error) {

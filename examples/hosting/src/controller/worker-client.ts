@@ -6,23 +6,25 @@ import type { Allocation, WorkerConnection } from '../records/machines.js'
 import { isWorkerOf, RuntimeInfo } from '../records/worker.js'
 import { seconds } from './launches.js'
 
+type Who = Pick<Grant, 'subject' | 'actorType' | 'scopes'>
+
 export interface Workers {
   /** A token for somebody at the worker of this allocation, for as long as both may. */
-  tokenFor(allocation: Allocation, who: Pick<Grant, 'subject' | 'actorType' | 'scopes'>, expiresAt?: number): string
+  tokenFor(allocation: Allocation, who: Who, expiresAt?: number): string
   /** Whether who answers there is the worker of this allocation. Rejects when nobody answers. */
   isGenuine(allocation: Allocation, connection: WorkerConnection): Promise<boolean>
   /** Whether anything runs there. */
   isBusy(allocation: Allocation, connection: WorkerConnection): Promise<boolean>
 }
 
-const CONTROLLER = { subject: 'controller', actorType: 'service-account', scopes: ['agent:read'] } as const
+const CONTROLLER: Who = { subject: 'controller', actorType: 'service-account', scopes: ['agent:read'] }
 const PATIENCE = 10_000
 
 /** `ask`: a `fetch` that trusts the authority of workers. */
 export function createWorkers(signer: Signer, ask: typeof fetch = fetch): Workers {
   function tokenFor(
     { owner, generation, launch }: Allocation,
-    { subject, actorType, scopes }: Pick<Grant, 'subject' | 'actorType' | 'scopes'>,
+    { subject, actorType, scopes }: Who,
     until = Number.MAX_SAFE_INTEGER,
   ): string {
     if (launch == null) throw new Error('a token for a worker without a launch descriptor')

@@ -14,14 +14,13 @@ import type { Allocation } from '../records/machines.js'
 import { bubblewrapArguments, type Folders, type Isolation, type ProgramPlaces } from './bubblewrap-arguments.js'
 import type { Driver, Place } from './driver.js'
 import { type Front, isHealthy, openFront } from './front.js'
-import { launchFiles, writeLaunchFiles } from './launch.js'
+import { launchFiles, type LaunchParts, writeLaunchFiles } from './launch.js'
 import { machineName, shortName } from './names.js'
 import { childrenOf, identify, isAlive, signal } from './process-table.js'
 
-export interface BubblewrapOptions {
+export interface BubblewrapOptions extends LaunchParts {
   readonly data: string
   readonly programs: ProgramPlaces
-  readonly config: unknown
   readonly hosts: readonly NetConnectOpts[]
   readonly isolation: Isolation
 }
@@ -87,7 +86,7 @@ export function bubblewrapDriver(options: BubblewrapOptions): Driver {
     async start(allocation) {
       if ((await started(allocation)) === undefined) {
         const folders = await makeFolders(homeOf(allocation))
-        await writeLaunchFiles(folders.launch, launchFiles(allocation, options.config))
+        await writeLaunchFiles(folders.launch, launchFiles(allocation, options))
         const front = await frontOf(allocation, 0)
         const pid = await launch(homeOf(allocation), bubblewrapArguments(allocation, folders, options.programs, options.isolation))
         const id = identify(pid)

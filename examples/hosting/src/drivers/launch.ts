@@ -1,26 +1,36 @@
 /** The files a worker is started with, and its command line: the same for all drivers. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AGENT_PORT } from '../inside/ports.js'
+import type { Sealed } from '../credentials/sealed.js'
+import { AGENT_PORT, HOST_PORT } from '../inside/ports.js'
 import type { Allocation } from '../records/machines.js'
+import type { WorkerBearer } from '../models/credentials.js'
 import { bootstrapOf } from '../records/worker.js'
 
 /** Where a machine has what. */
 export const WITHIN = { launch: '/launch', run: '/run/svc', package: '/opt/svc', inside: '/opt/inside' }
 
-export const FILES = { bootstrap: 'bootstrap.json', key: 'verification.key', config: 'config/svc/svc.json' }
+export const FILES = { bootstrap: 'bootstrap.json', key: 'verification.key', bearer: 'host.bearer', config: 'config/svc/svc.json' }
 
 export interface LaunchFile {
   readonly name: string
   readonly content: Uint8Array
 }
 
-/** `config`: of the installation that a worker is, without secrets. */
-export function launchFiles(allocation: Allocation, config: unknown): readonly LaunchFile[] {
-  const bootstrap = bootstrapOf(allocation)
+export interface LaunchParts {
+  /** Of the installation that a worker is, without secrets. */
+  readonly config: unknown
+  readonly bearers: Sealed<WorkerBearer>
+}
+
+export function launchFiles(allocation: Allocation, { config, bearers }: LaunchParts): readonly LaunchFile[] {
+  const { owner, generation, launch } = allocation
+  if (launch == null) throw new Error('a machine without a launch descriptor')
+  const bearer = bearers.seal({ owner, generation, runtimeId: launch.runtime_id, expiresAt: launch.expires_at })
   return [
-    { name: FILES.bootstrap, content: Buffer.from(JSON.stringify(bootstrap)) },
-    { name: FILES.key, content: Buffer.from(allocation.launch?.verification_key ?? '', 'base64url') },
+    { name: FILES.bootstrap, content: Buffer.from(JSON.stringify(bootstrapOf(allocation))) },
+    { name: FILES.key, content: Buffer.from(launch.verification_key, 'base64url') },
+    { name: FILES.bearer, content: Buffer.from(bearer) },
     { name: FILES.config, content: Buffer.from(JSON.stringify(config)) },
   ]
 }
@@ -32,7 +42,8 @@ export async function writeLaunchFiles(folder: string, files: readonly LaunchFil
 }
 
 /** `program`: as it is called within the machine. */
-export function commandLine(program: string): readonly string[] {
+export function commandLine(program: string, hasBroker = false): readonly string[] {
+  const broker = ['--worker-broker', `http://127.0.0.1:${HOST_PORT}/worker/credentials`]
   const files = ['--worker-bootstrap', join(WITHIN.launch, FILES.bootstrap), '--worker-verification-key-file', join(WITHIN.launch, FILES.key)]
   return [
     join(WITHIN.inside, 'inside.js'),
@@ -43,6 +54,7 @@ export function commandLine(program: string): readonly string[] {
     '--port',
     String(AGENT_PORT),
     ...files,
+    ...(hasBroker ? [...broker, '--worker-broker-token-file', join(WITHIN.launch, FILES.bearer)] : []),
   ]
 }
 

@@ -187,7 +187,15 @@ function readServe(args: string[]): ServeOptions {
     origins: values.cors.map(readOrigin),
     hosts: values['allow-host'].map(readHostname),
     ...(values['inspect-payloads'] && { inspectPayloads: true }),
+    ...workerOf(values['worker-bootstrap'], values['worker-verification-key-file']),
   }
+}
+
+function workerOf(bootstrap: string | undefined, verificationKey: string | undefined): Pick<ServeOptions, 'worker'> {
+  if (bootstrap === undefined && verificationKey === undefined) return {}
+  if (bootstrap !== undefined && verificationKey !== undefined) return { worker: { bootstrap, verificationKey } }
+  const missing = bootstrap === undefined ? '--worker-bootstrap' : '--worker-verification-key-file'
+  throw new Error(`a worker needs --worker-bootstrap and --worker-verification-key-file, and ${missing} is missing`)
 }
 
 function readAcp(args: string[]): AcpOptions {

@@ -176,6 +176,7 @@ export function admitterOf(contract: RouteContract, admission: Admission): (requ
       sessionId: query['sessionId'],
     }
     refuseStrangers(contract, callerOf(request), named)
+    admission.operation(contract, callerOf(request), { method: request.method, scope: named.scope })
     const directory = await admission.admit(contract.access, callerOf(request), named)
     request.admitted = { directory, ...parsed }
   }

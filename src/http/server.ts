@@ -55,6 +55,7 @@ import { type Tickets, createTickets } from './sockets/tickets.js'
 import { takeTurns } from './request/pipeline.js'
 import { originForm } from './request/target.js'
 import type { TokenSource } from './admission/tokens.js'
+import type { OperationCheck } from './admission/operations.js'
 import { refuseExpectation, refuseUnreadable } from './answer/unreadable.js'
 import { Incoming, followUpgrades } from './sockets/upgrades.js'
 import type { Upgrades } from './sockets/upgrades.js'
@@ -75,6 +76,8 @@ export interface HttpServerOptions {
   readonly inspectorPage?: () => Promise<InspectorPage>
   /** Whether a program of an agent holds the other end of a connection; without it nobody is taken for one. */
   readonly isAgent?: (peer: PeerPorts) => Promise<boolean>
+  /** Which operations there are for whom on this server; without it nothing is refused by it. */
+  readonly operations?: OperationCheck
   /** Runs a callback at the end of the present turn of the event loop; replaceable in tests. */
   readonly soon?: (run: () => void) => void
 }
@@ -136,7 +139,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   app.setErrorHandler((error, request, reply) => sendError(request, reply, error, log))
   app.setNotFoundHandler((request, reply) => sendError(request, reply, new SvcError('resource.not_found'), log))
 
-  const admission = createAdmission(runtime)
+  const admission = createAdmission(runtime, options.operations)
   const standing = createStanding(clock, tokens)
   const parts = { admission, streams, audit, calls, interims: createInterims(clock), standing }
   const bind = createBinder(app, parts)

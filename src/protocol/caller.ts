@@ -1,5 +1,7 @@
 /** Who calls: the identity one request carries from the door to the audit entry (threat-model T3). */
 
+import type { WorkerScope } from './hosting/worker.js'
+
 export interface Caller {
   /** `local` in trusted mode, `local-operator` for the static token, `hosted:<tenant>` for token-file callers. */
   readonly subject: string
@@ -14,6 +16,12 @@ export interface Caller {
   readonly hosted?: true
   /** When the credential ends by itself, Unix ms. */
   readonly until?: number
+  /** What a caller of a worker may ask for; absent everywhere else. */
+  readonly scopes?: ReadonlySet<WorkerScope>
+  /** Administers the workspace of a worker: may do there what is for the local operator elsewhere, where the scopes open it. */
+  readonly manages?: true
+  /** What whoever signed the credential says of who is behind it. */
+  readonly actorType?: 'human' | 'service-account'
   /** Set where no person is behind the call: a plugin, a workflow, an agent. */
   readonly isAutomatic?: true
 }

@@ -1,6 +1,7 @@
 import { brokersLimits } from './limits/brokers.js'
 import { connectionsLimits } from './limits/connections.js'
 import { externalLimits } from './limits/external.js'
+import { hostingLimits } from './limits/hosting.js'
 import { pluginsLimits } from './limits/plugins.js'
 import { pluginServicesLimits } from './limits/plugin-services.js'
 import { providersLimits } from './limits/providers.js'
@@ -28,6 +29,7 @@ export const LIMITS = {
   ...workflowsLimits,
   ...repositoriesLimits,
   ...tenantsLimits,
+  ...hostingLimits,
   ...terminalsLimits,
   ...delegationLimits,
   ...serversLimits,

@@ -4,6 +4,7 @@ import type { Effects } from '../ports/effects.js'
 import type { Runtime } from '../ports/facades.js'
 import { type Listener, createRuntime } from '../actors/runtime/runtime.js'
 import { createHttpServer } from '../http/server.js'
+import { checkScopes } from '../http/admission/scopes.js'
 import { createTokens } from '../http/admission/tokens.js'
 import { openCredentials } from '../actors/tenancy/credentials.js'
 import { LIMITS } from '../protocol/limits.js'
@@ -16,6 +17,7 @@ import { listenFailure } from './listen-failure.js'
 import { pluginPrograms } from './plugin-programs.js'
 import { openDoor } from './door.js'
 import { type Presence, notePresence } from './presence.js'
+import type { WorkerDuty } from './worker/duty.js'
 import { unreadValues, unreadVariables } from '../protocol/system/variables.js'
 import { VERSION } from './version.js'
 
@@ -24,6 +26,8 @@ export interface ServiceOptions extends ServeOptions {
   readonly token?: string
   /** What other commands on this state directory are told about us. */
   readonly kind: Presence['kind']
+  /** It works for one workspace of a controller's. */
+  readonly duty?: WorkerDuty
 }
 
 export interface RunningService {
@@ -35,6 +39,10 @@ export interface RunningService {
   hide(): () => void
   /** Ends every process and closes the store without waiting for anybody. */
   kill(): void
+  /** Resolves when every session is idle; rejects when `signal` ends the wait. */
+  quiet(signal: AbortSignal): Promise<void>
+  /** How long `stop` may take, ms. */
+  readonly stopsWithin: number
   /** Whether the installation has a language model that can be used; asks nobody. */
   hasModel(): Promise<boolean>
   /** `provider/model` that is asked where a session of the directory names none; null when there is none. */
@@ -43,7 +51,7 @@ export interface RunningService {
   readonly ended: Promise<Ending>
 }
 
-interface Ending {
+export interface Ending {
   readonly exitCode: 0 | 1
 }
 
@@ -51,8 +59,12 @@ interface Ending {
 export async function startService(effects: Effects, options: ServiceOptions): Promise<RunningService> {
   const { env, log, paths, clock } = effects
   // A server inside a command is for that command alone.
-  const credentials = options.token === undefined ? await openCredentials(effects, process.getuid?.()) : undefined
-  const tokens = createTokens(options.token === undefined ? env : { SVC_AGENT_TOKEN: options.token }, credentials)
+  const { duty } = options
+  const credentials = options.token === undefined && duty === undefined ? await openCredentials(effects, process.getuid?.()) : undefined
+  const tokens = createTokens(options.token === undefined ? env : { SVC_AGENT_TOKEN: options.token }, {
+    ...credentials,
+    worker: duty?.callers,
+  })
   for (const variable of unreadVariables(env)) log.warn('an environment variable has no effect: this svc does not read it', { variable })
   for (const { name, problem } of unreadValues(env)) log.warn('an environment variable cannot be read', { variable: name, problem })
   const store = openStore({ directory: paths.state, now: () => clock.now() })
@@ -79,6 +91,7 @@ export async function startService(effects: Effects, options: ServiceOptions): P
       inspectorPage: readInspectorPage,
       isAgent: (peer) => effects.processes.holdsConnection(peer),
       allowUnauthenticatedRemote: env['SVC_AGENT_ALLOW_UNAUTHENTICATED_REMOTE'] === '1',
+      ...(duty !== undefined && { operations: checkScopes(() => duty.isEnding()) }),
     })
     const { host, port } = await server.listen({ host: options.hostname, port: options.port })
     url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
@@ -105,6 +118,7 @@ export async function startService(effects: Effects, options: ServiceOptions): P
       programs: pluginPrograms(),
       ...(options.inspectPayloads === true && { inspectPayloads: true }),
       ...(credentials !== undefined && { tenantResolver: () => credentials.resolver() }),
+      ...(duty !== undefined && { deployment: duty.deployment, tenantResolver: () => 'worker' }),
       serverUrl: () => (url === '' ? undefined : url),
       listen,
     })
@@ -116,6 +130,8 @@ export async function startService(effects: Effects, options: ServiceOptions): P
         return show
       },
       kill: () => running.kill(),
+      quiet: (signal) => running.quiet(signal),
+      stopsWithin: LIMITS.stop.graceful,
       hasModel: () => running.runtime.providers.hasUsable(),
       defaultModel: (directory) => defaultModel(directory),
       ended: running.ended,

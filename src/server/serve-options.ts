@@ -8,4 +8,6 @@ export interface ServeOptions {
   readonly hosts: readonly string[]
   /** The inspector may show payloads, prompts included. */
   readonly inspectPayloads?: true
+  /** Files of a worker: it is for one workspace of a controller's. */
+  readonly worker?: { readonly bootstrap: string; readonly verificationKey: string }
 }

@@ -25,7 +25,9 @@ import { createRestores } from '../session/restore/restores.js'
 import { markOf } from '../session/history/undo.js'
 import { createSequels } from '../session/state/sequels.js'
 import { createTranscripts } from '../session/state/transcripts.js'
+import { untilQuiet } from './quiet.js'
 import { tidyWhenQuiet } from './tidy.js'
+import type { Deployment } from './deployment.js'
 import { createSystem } from './system.js'
 import { wireEvents } from './wire-events.js'
 import { wireFacades } from './wire-facades.js'
@@ -44,11 +46,13 @@ export interface AssemblyOptions {
   readonly inspectPayloads?: boolean | undefined
   /** How tenants are told apart, as health says it. */
   readonly tenantResolver?: (() => string) | undefined
+  /** What this server is for; absent = for whoever started it. */
+  readonly deployment?: Deployment | undefined
 }
 
 /** Everything of a service, wired but not started. */
 export async function assemble(options: AssemblyOptions) {
-  const { effects, store, version, programs, serverUrl, inspect, inspectPayloads, tenantResolver } = options
+  const { effects, store, version, programs, serverUrl, inspect, inspectPayloads, tenantResolver, deployment } = options
   const happening = wireEvents(effects, store)
   const { actors, bus, journal, families, live, owners, statuses, outstanding, executions } = happening
   const projects = createProjects(effects)
@@ -56,7 +60,7 @@ export async function assemble(options: AssemblyOptions) {
   const git = createGit(effects)
   const extending = wirePlugins({ effects, store, version, programs, serverUrl, inspect }, happening)
   const { configs, resources, instructions, plugins: serving, sandbox } = extending
-  const providing = wireProviders({ effects, actors, inspect }, extending)
+  const providing = wireProviders({ effects, actors, inspect, deployment }, extending)
   const { registered, providers, signIns } = providing
   const outputs = createManagedOutputs({ effects, directory: `${effects.paths.state}/tool-output` })
   const artifacts = createArtifacts({ effects, store, directory: `${effects.paths.state}/artifacts` })
@@ -112,6 +116,7 @@ export async function assemble(options: AssemblyOptions) {
     plugins: serving,
     generation: () => serving.generation,
     tenantResolver,
+    deployment,
   })
   const sessions = createSessions(
     core,
@@ -160,6 +165,7 @@ export async function assemble(options: AssemblyOptions) {
     },
     /** Nothing of it outlives the service. */
     endInspection: () => inspector.end(),
+    quiet: (signal: AbortSignal) => untilQuiet(statuses, signal),
     tidy: () => tidyWhenQuiet({ bus, effects, isBusy: () => statuses.all().size > 0 }),
     counters: () => ({
       subscribers: bus.subscribers,

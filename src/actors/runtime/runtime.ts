@@ -16,6 +16,7 @@ import { startMaintenance, type Maintenance } from './maintenance.js'
 import type { EventFeed } from '../plugin/calls/event-feed.js'
 import type { NativePlugin } from '../../ports/plugin.js'
 import type { PluginPrograms } from '../plugin/start-plans.js'
+import type { Deployment } from './deployment.js'
 import { recover } from './recovery.js'
 import { assemble } from './assembly.js'
 
@@ -42,6 +43,8 @@ export interface RuntimeOptions {
   readonly inspectPayloads?: boolean
   /** How tenants are told apart, as health says it; without it there is one. */
   readonly tenantResolver?: () => string
+  /** What this server is for; absent = for whoever started it. */
+  readonly deployment?: Deployment
 }
 
 export interface RunningRuntime {
@@ -50,6 +53,8 @@ export interface RunningRuntime {
   stop(): Promise<{ readonly exitCode: 0 | 1 }>
   /** Stops at once. */
   kill(): void
+  /** Resolves when every session is idle; rejects when `signal` ends the wait. */
+  quiet(signal: AbortSignal): Promise<void>
   readonly ended: Promise<{ readonly exitCode: 0 | 1 }>
   /** Every root actor that lives, for tests that drive them. */
   readonly actors: ActorDirectory
@@ -173,6 +178,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<RunningRun
       return ended
     },
     kill: () => actor.send({ type: 'kill.requested' }),
+    quiet: parts.quiet,
     actors: parts.actors,
     counters: parts.counters,
   }

@@ -4,6 +4,7 @@ import { SvcError } from '../../protocol/errors.js'
 import { SCHEMA_VERSION } from '../../protocol/event/event.js'
 import type { Tool } from '../../protocol/resource/resource.js'
 import type { Capability } from '../../protocol/system/system.js'
+import { type Deployment, LOCAL_DEPLOYMENT } from './deployment.js'
 import type { Store } from '../../store/store.js'
 import { isManagementOn } from './management.js'
 import { createDirectories } from './directories.js'
@@ -29,10 +30,11 @@ export interface SystemDeps {
   readonly generation: () => number
   /** How tenants are told apart, in a word. */
   readonly tenantResolver?: (() => string) | undefined
+  /** What this server is for; absent = for whoever started it. */
+  readonly deployment?: Deployment | undefined
 }
 
 const PLUGIN_API_VERSION = '1.0.0'
-const DEPLOYMENT = 'local'
 const IDENTITY_LENGTH = 32
 
 /** What every server has, and the routes it is reached by; the rest is what plugins add. */
@@ -62,6 +64,7 @@ export async function createSystem(deps: SystemDeps): Promise<System> {
   const { effects, store, configs, resources, providers, version } = deps
   const workingDirectory = await effects.files.realPath(effects.paths.cwd)
   const directories = createDirectories(effects, workingDirectory)
+  const { name: deployment, executes, worker } = deps.deployment ?? LOCAL_DEPLOYMENT
 
   return {
     workingDirectory,
@@ -71,11 +74,11 @@ export async function createSystem(deps: SystemDeps): Promise<System> {
       version,
       providerCredentialStore: 'file',
       tenantResolver: deps.tenantResolver?.() ?? 'local',
-      deployment: DEPLOYMENT,
-      executionAvailable: true,
+      deployment,
+      executionAvailable: executes,
       artifactStore: 'local',
       artifactStoreShared: false,
-      hostedControlPlane: false,
+      hostedControlPlane: deployment === 'shared-control-plane',
     }),
     meta: () => ({
       apiVersion: API_VERSION,
@@ -85,7 +88,7 @@ export async function createSystem(deps: SystemDeps): Promise<System> {
       partSchemaVersion: SCHEMA_VERSION,
       generation: deps.generation(),
     }),
-    runtime: () => ({ deployment: DEPLOYMENT, executionAvailable: true }),
+    runtime: () => ({ deployment, executionAvailable: executes, ...(worker !== undefined && { worker }) }),
     async identity() {
       const { env, platform, paths } = effects
       const configured = personName(env['SVC_DISPLAY_NAME']) ?? personName(await configuredName(configs, paths.config))
@@ -101,10 +104,18 @@ export async function createSystem(deps: SystemDeps): Promise<System> {
       const { definitions } = await defineTools(view, view.tools, { clock: effects.clock, signal: new AbortController().signal })
       return definitions.map(toTool)
     },
-    audit: (caller, limit) => store.audit.list({ tenantId: caller.tenantId, limit }),
+    audit: (caller, limit) => store.audit.list({ tenantId: worker?.tenantId ?? caller.tenantId, limit }),
     recordAudit({ caller, method, path, status }) {
       const created = effects.clock.now()
-      const entry = { id: effects.ids.next('aud'), tenantId: caller.tenantId, subject: caller.subject, method, path, status, created }
+      const entry = {
+        id: effects.ids.next('aud'),
+        tenantId: worker?.tenantId ?? caller.tenantId,
+        subject: caller.subject,
+        method,
+        path,
+        status,
+        created,
+      }
       store.transact('process', () => store.audit.insert(entry))
     },
     async defaults(directory) {

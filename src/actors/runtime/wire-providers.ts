@@ -6,7 +6,8 @@ import { createConnections } from '../provider/credentials/connections.js'
 import { createCredentialFile } from '../provider/credentials/credential-file.js'
 import { createProviders } from '../provider/providers.js'
 import { createProviderRenewal, createProviderSignIns } from '../provider/sign-in/provider-sign-ins.js'
-import { containing, createWorkspaceRegistry } from '../workspace/workspace-registry.js'
+import { containing } from '../workspace/workspace-registry.js'
+import { type Deployment, registryOf } from './deployment.js'
 import type { PluginParts } from './wire-plugins.js'
 
 export type ProviderParts = ReturnType<typeof wireProviders>
@@ -15,11 +16,15 @@ interface ProviderWiring {
   readonly effects: Effects
   readonly actors: ActorRegistry
   readonly inspect?: ((event: InspectionEvent) => void) | undefined
+  readonly deployment?: Deployment | undefined
 }
 
-export function wireProviders({ effects, actors, inspect }: ProviderWiring, { configs, plugins: serving, source }: PluginParts) {
+export function wireProviders(
+  { effects, actors, inspect, deployment }: ProviderWiring,
+  { configs, plugins: serving, source }: PluginParts,
+) {
   const credentials = createCredentialFile(effects)
-  const registered = createWorkspaceRegistry(effects)
+  const registered = registryOf(effects, deployment)
   const signingIn = { effects, file: credentials, configs, installation: effects.paths.config }
   const tokens = createProviderRenewal(signingIn)
   // The installation is no workspace: nothing is looked for in it, and nothing starts for it.

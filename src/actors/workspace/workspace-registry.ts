@@ -61,6 +61,14 @@ export function createWorkspaceRegistry({ files, paths }: Pick<Effects, 'files' 
   }
 }
 
+/** Workspaces that were given with the start, and never change. */
+export function createFixedRegistry(entries: readonly WorkspaceEntry[]): WorkspaceRegistry {
+  return {
+    all: () => Promise.resolve(entries),
+    put: () => Promise.reject(new SvcError('management.read_only', 'The workspace of a worker is the one it was started for.')),
+  }
+}
+
 /** The id of the innermost workspace that contains a directory. */
 export function containing(entries: readonly Pick<WorkspaceEntry, 'id' | 'root'>[], directory: string): string | undefined {
   const around = entries.filter(({ root }) => isWithin(root, directory))

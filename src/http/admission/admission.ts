@@ -7,6 +7,7 @@ import { mayUseDirectory } from '../../protocol/caller.js'
 import type { Caller } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
 import { type Access, isGuardedByLease, type RouteContract } from '../../protocol/route.js'
+import type { OperationCheck } from './operations.js'
 
 /** What a request names of the things access is decided by. */
 interface Named {
@@ -22,6 +23,8 @@ interface Named {
 type Carriers = Pick<Named, 'directory' | 'directoryHeader'>
 
 export interface Admission {
+  /** Throws what refuses an operation as such, whatever object it names. */
+  readonly operation: OperationCheck
   /** Answers the canonical directory of a `directory` operation, '' for every other; throws what refuses the caller. */
   admit(access: Access, caller: Caller, named: Named): Promise<string>
   /** Canonical form of a directory the caller may use; `auth.directory_forbidden`, `request.invalid_directory`. */
@@ -34,7 +37,10 @@ export interface Admission {
   session(caller: Caller, sessionId: string): void
 }
 
-export function createAdmission({ sessions, interactions, system }: Pick<Runtime, 'sessions' | 'interactions' | 'system'>): Admission {
+export function createAdmission(
+  { sessions, interactions, system }: Pick<Runtime, 'sessions' | 'interactions' | 'system'>,
+  operation: OperationCheck = () => undefined,
+): Admission {
   function session(caller: Caller, sessionId: string): void {
     const owner = sessions.owner(sessionId)
     if (owner === undefined) throw new SvcError('resource.not_found', 'The session does not exist.')
@@ -86,7 +92,8 @@ export function createAdmission({ sessions, interactions, system }: Pick<Runtime
         requireOperator(caller)
         return ''
       case 'local':
-        if (caller.authenticated && !caller.operator) throw new SvcError('feature.not_implemented', 'This is off for hosted callers.')
+        if (caller.authenticated && !caller.operator && caller.manages !== true)
+          throw new SvcError('feature.not_implemented', 'This is off for hosted callers.')
         return ''
     }
   }
@@ -99,12 +106,13 @@ export function createAdmission({ sessions, interactions, system }: Pick<Runtime
     if (sessionId !== undefined) sessions.expectControl(caller, sessionId)
   }
 
-  return { admit, directory, namedDirectory, control, session }
+  return { operation, admit, directory, namedDirectory, control, session }
 }
 
 /** Operator-only operations need a credential: nobody is the operator in trusted mode. */
 function requireOperator(caller: Caller): void {
   if (!caller.authenticated) throw new SvcError('management.authentication_required')
+  if (caller.manages === true) return
   if (!caller.operator) throw new SvcError('request.forbidden', 'This operation is for the local operator only.')
 }
 

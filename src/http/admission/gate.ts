@@ -36,6 +36,7 @@ export function createGate({ doors, tokens, calls, sockets, guesses, checkAgent,
       request.caller = await tokens.authenticate(authorization)
     } catch (error) {
       onRefusedCredential()
+      if (error instanceof SvcError && error.code !== 'auth.invalid_token') throw error // it is no guess
       throw isGuess(authorization) ? guesses.refusal(request.raw.socket.remoteAddress ?? '') : error
     }
   }

@@ -18,6 +18,8 @@ export interface TokenSource {
 export interface OtherCredentials {
   readonly file?: CredentialSource | undefined
   readonly signed?: CredentialSource | undefined
+  /** Of a worker: nothing but its tokens is a credential then (subsystems d.1). */
+  readonly worker?: CredentialSource | undefined
 }
 
 const OPERATOR: Caller = {
@@ -39,7 +41,9 @@ export function isGuess(authorization: string | undefined): boolean {
 const SIGNED = 'svc-daemon-v1.'
 
 /** Reads `SVC_AGENT_TOKEN`; a credential that is configured but unusable is `config.invalid` and stops the start. */
-export function createTokens(env: Readonly<Record<string, string | undefined>>, { file, signed }: OtherCredentials = {}): TokenSource {
+export function createTokens(env: Readonly<Record<string, string | undefined>>, others: OtherCredentials = {}): TokenSource {
+  const { file, signed, worker } = others
+  if (worker !== undefined) return tokensOf(env, worker)
   if (env['SVC_AGENT_AUTH_CONFIG'] !== undefined && file === undefined)
     throw new SvcError('config.invalid', 'SVC_AGENT_AUTH_CONFIG is set, and no token file was read.')
   const token = env['SVC_AGENT_TOKEN']
@@ -67,6 +71,21 @@ export function createTokens(env: Readonly<Record<string, string | undefined>>, 
       return caller instanceof Promise ? caller.then(admitted) : admitted(caller)
     },
     stands: (caller) => file?.stands(caller) ?? signed?.stands(caller) ?? true,
+  }
+}
+
+/** T1: a credential that would open nothing stops the start. */
+function tokensOf(env: Readonly<Record<string, string | undefined>>, worker: CredentialSource): TokenSource {
+  const other = ['SVC_AGENT_TOKEN', 'SVC_AGENT_AUTH_CONFIG', 'SVC_DAEMON_TOKEN'].find((name) => (env[name] ?? '') !== '')
+  if (other !== undefined) throw new SvcError('config.invalid', `${other} is set, and a worker takes the tokens of its controller alone.`)
+  return {
+    trusted: false,
+    authenticate(authorization) {
+      const given = BEARER.exec(authorization ?? '')?.[1]
+      const caller = given === undefined ? undefined : worker.callerOf(given)
+      return caller instanceof Promise ? caller.then(admitted) : admitted(caller)
+    },
+    stands: (caller) => worker.stands(caller) === true,
   }
 }
 

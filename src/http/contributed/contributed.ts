@@ -77,6 +77,7 @@ export function contributedRoutes(scope: FastifyInstance, parts: ContributedPart
       sessionId: query.sessionId,
     }
     refuseStrangers(undefined, caller, named)
+    admission.operation(undefined, caller, { method: upgrades.asks(request) ? 'CONNECT' : request.method, scope: undefined })
     await admission.admit({ class: 'caller' }, caller, named)
     const path = canonicalPath(request.raw.url ?? '')
     const pluginId = path.split('/')[3] ?? ''

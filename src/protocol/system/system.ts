@@ -37,7 +37,7 @@ export type ApiMeta = z.infer<typeof ApiMeta>
 
 const OpenApiDocument = z.looseObject({ openapi: z.string(), info: anyRecord, paths: anyRecord }).meta({ id: 'OpenApiDocument' })
 
-/** Of a server that works for another one; none does in this version. */
+/** Of a server that works for one workspace of a controller's; its end is in seconds since 1970 (subsystems d.9). */
 const WorkspaceWorkerInfo = z
   .looseObject({
     version: z.literal(1),

@@ -15,8 +15,8 @@ import { withDelegators } from '../state/imported.js'
 
 type Core = Pick<Rows, 'store' | 'journal' | 'effects'>
 
-const actorTypeOf = ({ directoryPrefixes }: Caller): SessionParticipant['actorType'] =>
-  directoryPrefixes === undefined ? 'human' : 'service-account'
+const actorTypeOf = ({ actorType, directoryPrefixes }: Caller): SessionParticipant['actorType'] =>
+  actorType ?? (directoryPrefixes === undefined ? 'human' : 'service-account')
 
 /** The lease that counts now; null when there is none. */
 export function controlOf({ store, effects }: Pick<Core, 'store' | 'effects'>, sessionId: string): SessionControl | null {

@@ -5,7 +5,6 @@ import { createNodeEffects } from '../../../platform/node/node-effects.js'
 import { boundHeap } from '../../../platform/node/heap.js'
 import { optimizeAsEver } from '../../../platform/node/optimizing.js'
 import { scrubEnvironment } from '../../../platform/node/environment.js'
-import { LIMITS } from '../../../protocol/limits.js'
 import type { ServeOptions } from '../../../server/serve-options.js'
 import { type RunningService, startService } from '../../../server/composition.js'
 import { keptLog } from '../../kept-log.js'
@@ -21,9 +20,14 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 export async function serve(options: ServeOptions): Promise<number> {
   closeInheritedDescriptors()
   boundHeap()
+  const place = options.worker === undefined ? undefined : (await import('../../../server/worker/enter.js')).enterWorker(options.worker)
   const effects = createNodeEffects(keptLog(process.env, isScreen() ? 'warn' : 'info'))
   scrubEnvironment()
-  const service = await startService(effects, { ...options, kind: 'serve' }).catch((error: unknown) => {
+  const starting =
+    place === undefined
+      ? startService(effects, { ...options, kind: 'serve' })
+      : (await import('../../../server/worker/worker.js')).startWorker(effects, { ...options, kind: 'serve' }, place)
+  const service = await starting.catch((error: unknown) => {
     throw explainLock(error, effects.paths.state)
   })
   optimizeAsEver()
@@ -45,7 +49,8 @@ function tellFirstSteps({ log }: Pick<Effects, 'log'>): void {
 /** For a person at a terminal; what cannot be found out is no reason to stop. */
 async function linesFor({ url, defaultModel }: RunningService, options: ServeOptions, { env, paths }: Effects): Promise<readonly Line[]> {
   const { greeting } = await import('./greeting.js')
-  const hasToken = (env['SVC_AGENT_TOKEN'] ?? env['SVC_AGENT_AUTH_CONFIG'] ?? env['SVC_DAEMON_TOKEN'] ?? '') !== ''
+  const hasToken =
+    options.worker !== undefined || (env['SVC_AGENT_TOKEN'] ?? env['SVC_AGENT_AUTH_CONFIG'] ?? env['SVC_DAEMON_TOKEN'] ?? '') !== ''
   const model = await defaultModel(paths.cwd).catch(() => null)
   return greeting({ url, options, model, hasToken, state: paths.state })
 }
@@ -60,7 +65,7 @@ async function untilStopped(service: RunningService, { log }: Pick<Effects, 'log
   let onSignal = (signal: string) => {
     onSignal = giveUp
     log.info('stopping', { signal })
-    setTimeout(giveUp, LIMITS.stop.graceful).unref()
+    setTimeout(giveUp, service.stopsWithin).unref()
     void service.stop()
   }
   for (const signal of SIGNALS) process.on(signal, () => onSignal(signal))

@@ -10,6 +10,7 @@ import { Agent as SecureAgent, request as askSecurely } from 'node:https'
 import type { Duplex } from 'node:stream'
 import type { WorkspaceKey } from '../records/machines.js'
 import { join } from '../inside/forward.js'
+import { AGENT_HOST } from '../inside/ports.js'
 import type { Admission, Admitted } from './admission.js'
 import { type BrokerError, ERRORS, refuse, refuseUpgrade } from './errors.js'
 import { forwarded } from './headers.js'
@@ -45,7 +46,7 @@ export function createBroker({ admission, used, missed, opened, authority }: Bro
   function toWorker(request: IncomingMessage, path: string, { route, token }: Admitted, more: readonly string[] = []): ClientRequest {
     const { baseUrl } = route
     const credential = token === undefined ? [] : ['authorization', `Bearer ${token}`]
-    const headers = ['host', baseUrl.host, ...forwarded(request, CREDENTIAL), ...credential, ...more]
+    const headers = ['host', AGENT_HOST, ...forwarded(request, CREDENTIAL), ...credential, ...more]
     const isSecure = baseUrl.protocol === 'https:'
     const options = { method: request.method, path, host: baseUrl.hostname, port: baseUrl.port, headers: headers as never, setHost: false }
     return isSecure ? askSecurely({ ...options, agent: secure }) : ask({ ...options, agent: plain })

@@ -91,7 +91,8 @@ export function createSteps({ bindings, activity, provider, workers, launches, t
       const isKnown = status != null && COMING.includes(status.state)
       const now = await ask(isKnown ? 'inspect' : status?.state === 'stopped' ? 'start' : 'ensure', bound)
       if (isKnown && !COMING.includes(now.state)) throw new StepError('unusable', 'the machine has ended by itself')
-      await write(bound, () => ({ status: now, ...(now.ready && { last_error: null }) }))
+      // What has not changed is not told again: its owner would be woken by its own words.
+      if (JSON.stringify(now) !== JSON.stringify(status)) await write(bound, () => ({ status: now, ...(now.ready && { last_error: null }) }))
       if (!COMING.includes(now.state)) throw new StepError('failed', `the machine is ${now.state}`)
       return { isReady: now.ready }
     },

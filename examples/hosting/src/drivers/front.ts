@@ -1,8 +1,10 @@
 /** Sockets of one machine on this side: a port on loopback for `agent.sock`, and `host.sock` for the controllers. */
 import { rm } from 'node:fs/promises'
+import { request } from 'node:http'
 import { type AddressInfo, type NetConnectOpts, type Server } from 'node:net'
 import { join } from 'node:path'
 import { forward } from '../inside/forward.js'
+import { AGENT_HOST } from '../inside/ports.js'
 
 export interface Front {
   readonly port: number
@@ -26,12 +28,14 @@ export async function openFront(run: string, port: number, hosts: readonly NetCo
 }
 
 /** Whether something answers there that calls itself healthy. */
-export async function isHealthy(baseUrl: string, ms: number): Promise<boolean> {
-  try {
-    const response = await fetch(new URL('v2/health', baseUrl), { signal: AbortSignal.timeout(ms) })
-    await response.body?.cancel()
-    return response.ok
-  } catch {
-    return false
-  }
+export function isHealthy(baseUrl: string, ms: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const asked = request(new URL('v2/health', baseUrl), { headers: { host: AGENT_HOST }, agent: false, timeout: ms }, (response) => {
+      response.resume()
+      resolve(response.statusCode === 200)
+    })
+    asked.once('timeout', () => asked.destroy())
+    asked.once('error', () => resolve(false))
+    asked.end()
+  })
 }

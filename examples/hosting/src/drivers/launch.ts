@@ -8,9 +8,12 @@ import type { WorkerBearer } from '../models/credentials.js'
 import { bootstrapOf } from '../records/worker.js'
 
 /** Where a machine has what. */
-export const WITHIN = { launch: '/launch', run: '/run/svc', package: '/opt/svc', inside: '/opt/inside' }
+export const WITHIN = { launch: '/launch', run: '/run/svc', package: '/opt/svc', inside: '/opt/inside', tls: '/tls' }
 
 export const FILES = { bootstrap: 'bootstrap.json', key: 'verification.key', bearer: 'host.bearer', config: 'config/svc/svc.json' }
+
+/** Until worker mode takes it. */
+const HAS_BROKER = false
 
 export interface LaunchFile {
   readonly name: string
@@ -41,20 +44,23 @@ export async function writeLaunchFiles(folder: string, files: readonly LaunchFil
   for (const { name, content } of files) await writeFile(join(folder, name), content, { mode: 0o600 })
 }
 
-/** `program`: as it is called within the machine. */
-export function commandLine(program: string, hasBroker = false): readonly string[] {
-  const broker = ['--worker-broker', `http://127.0.0.1:${HOST_PORT}/worker/credentials`]
-  const files = ['--worker-bootstrap', join(WITHIN.launch, FILES.bootstrap), '--worker-verification-key-file', join(WITHIN.launch, FILES.key)]
+/** Of a machine that has two sockets and no network. `program`: as it is called within the machine. */
+export function commandLine(program: string): readonly string[] {
+  const sockets = ['agent.sock', 'host.sock'].map((name) => join(WITHIN.run, name))
+  return [join(WITHIN.inside, 'inside.js'), ...sockets, program, ...workerArguments(`http://127.0.0.1:${HOST_PORT}`)]
+}
+
+/** Of a machine that is reached by https, and reaches controllers by the network. */
+export function clusterCommandLine(hostUrl: string): readonly string[] {
+  const program = join(WITHIN.package, 'dist/main.js')
+  return [join(WITHIN.inside, 'inside-tls.js'), join(WITHIN.tls, 'tls.crt'), join(WITHIN.tls, 'tls.key'), program, ...workerArguments(hostUrl)]
+}
+
+function workerArguments(hostUrl: string): readonly string[] {
+  const at = (file: string) => join(WITHIN.launch, file)
   return [
-    join(WITHIN.inside, 'inside.js'),
-    join(WITHIN.run, 'agent.sock'),
-    join(WITHIN.run, 'host.sock'),
-    program,
-    'serve',
-    '--port',
-    String(AGENT_PORT),
-    ...files,
-    ...(hasBroker ? [...broker, '--worker-broker-token-file', join(WITHIN.launch, FILES.bearer)] : []),
+    ...['serve', '--port', String(AGENT_PORT), '--worker-bootstrap', at(FILES.bootstrap), '--worker-verification-key-file', at(FILES.key)],
+    ...(HAS_BROKER ? ['--worker-broker', `${hostUrl}/worker/credentials`, '--worker-broker-token-file', at(FILES.bearer)] : []),
   ]
 }
 

@@ -10,7 +10,7 @@ export interface Target {
 }
 
 const SHAPE = /^\/t\/([A-Za-z0-9_.:-]{1,128})\/w\/([A-Za-z0-9_.:-]{1,128})(\/v2\/[^#]*)$/
-const TICKETED = /^\/v2\/pty\/[^/?]+\/connect\?(?:[^#]*&)?ticket=[^&#]/
+const TICKETED = /^\/v2\/plugins\/[^?]+\/connect\?(?:[^#]*&)?ticket=[^&#]/
 
 /** Undefined for what is none. A path that could be read in two ways is none. */
 export function targetOf(url: string | undefined): Target | undefined {

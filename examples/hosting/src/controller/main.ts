@@ -45,7 +45,7 @@ const ownership = createOwnership({
   url: config.baseUrl,
   leaseSeconds: config.times.lease,
   leases,
-  bindings,
+  find: (key) => cache.get(key),
   stepsOf: (key, hold) => createSteps({ bindings, activity, provider, workers, launches, times: config.times }, key, hold),
   nextName: () => `${config.id}:${randomUUID()}`,
   log,

@@ -18,7 +18,7 @@ export interface OwnershipParts {
   readonly url: string
   readonly leaseSeconds: number
   readonly leases: Leases
-  readonly bindings: Bindings
+  readonly find: Bindings['find']
   readonly stepsOf: (key: WorkspaceKey, hold: Hold) => Steps
   readonly nextName: () => string
   readonly log: (message: string, error?: unknown) => void
@@ -35,7 +35,7 @@ export interface Ownership {
 const ORPHANS = 50
 
 export function createOwnership(parts: OwnershipParts): Ownership {
-  const { id, url, leaseSeconds, leases, bindings, log } = parts
+  const { id, url, leaseSeconds, leases, find, log } = parts
   const driven = new Map<string, Actor<typeof workerMachine>>()
   const taking = new Set<string>()
 
@@ -51,7 +51,7 @@ export function createOwnership(parts: OwnershipParts): Ownership {
         leave: fromPromise<void, { readonly holder: string }>(({ input }) => leases.leave(input.holder)),
       },
     }),
-    { input: { controller: id } },
+    { input: { controller: id, lasts: leaseSeconds * 1000 } },
   )
   /** The name under which anything is held; undefined while nothing may be. */
   const holder = () => (lease.getSnapshot().hasTag('driving') ? lease.getSnapshot().context.holder : undefined)
@@ -116,7 +116,7 @@ export function createOwnership(parts: OwnershipParts): Ownership {
   async function look(key: WorkspaceKey): Promise<void> {
     const actor = driven.get(nameOf(key))
     if (actor !== undefined) return actor.send({ type: 'intent.changed' })
-    const bound = await bindings.find(key)
+    const bound = await find(key)
     if (bound?.binding.pending != null) await take(key)
   }
 

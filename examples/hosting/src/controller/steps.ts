@@ -53,7 +53,8 @@ export function createSteps({ bindings, activity, provider, workers, launches, t
       return await provider.ask(verb, allocation, verb === 'ensure' ? null : (status?.handle ?? null))
     } catch (error) {
       if (!(error instanceof ProviderFailure)) throw error
-      await write(bound, () => ({ last_error: error.error }))
+      const isTold = (known: unknown) => JSON.stringify(known) === JSON.stringify(error.error)
+      await write(bound, ({ binding }) => (isTold(binding.last_error) ? undefined : { last_error: error.error }))
       throw new StepError(error.error.retryable || error.error.code === 'unauthorized' ? 'failed' : 'unusable', error.message, { cause: error })
     }
   }
@@ -106,6 +107,7 @@ export function createSteps({ bindings, activity, provider, workers, launches, t
       }
       const { launch } = allocation
       await write(bound, ({ binding }) => ({
+        last_error: null,
         ...((binding.pending === 'ensure' || binding.pending === 'start') && { pending: null }),
         verification: {
           handle: status.handle,

@@ -20,16 +20,18 @@ export function createWaking(
 
   async function wake(key: WorkspaceKey): Promise<Route | undefined> {
     const signal = AbortSignal.timeout(wakeSeconds * 1000)
-    await bindings.intend(key, (bound) => wanted(bound))
+    await cache.get(key)
     for (;;) {
-      const bound = await cache.until(key, isAwake, signal)
-      if (bound === undefined) return undefined
+      const { revision } = (await bindings.intend(key, wanted)).binding
+      // It is awake, or what was wanted before is done and it sleeps: then it is asked for again.
+      const bound = await cache.until(key, (now) => now.binding.revision >= revision && (isAwake(now) || now.binding.pending == null), signal)
+      if (bound === undefined || bound.binding.retired) return undefined
+      if (!isAwake(bound)) continue
       const route = await routes.of(bound)
       if (route !== undefined) return route
       // It was awake and did not answer: its owner looks, and tells.
-      const { revision } = bound.binding
-      await bindings.intend(key, (now) => (now.binding.retired ? undefined : 'ensure'))
-      if ((await cache.until(key, ({ binding }) => binding.revision > revision, signal)) === undefined) return undefined
+      const asked = (await bindings.intend(key, (now) => (now.binding.retired ? undefined : 'ensure'))).binding.revision
+      if ((await cache.until(key, ({ binding }) => binding.revision > asked, signal)) === undefined) return undefined
     }
   }
 

@@ -5,6 +5,8 @@ import type { Allocation } from '../records/machines.js'
 import { commandLine, environmentOf, WITHIN } from './launch.js'
 
 export interface Folders {
+  /** Of all machines, with what lies beside it. */
+  readonly all: string
   readonly root: string
   readonly state: string
   readonly run: string
@@ -20,7 +22,7 @@ export interface ProgramPlaces {
   readonly main: string
 }
 
-/** `off` is the positive control of the tests of isolation: the same worker, and it sees everything. */
+/** `off` is the positive control of the tests of isolation: the same worker, and it sees the network and the files of the host. */
 export type Isolation = 'on' | 'off'
 
 const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib64']
@@ -38,9 +40,9 @@ export function bubblewrapArguments(
   return [
     ...['--unshare-user', '--uid', '1000', '--gid', '1000', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
     ...['--new-session', '--cap-drop', 'ALL', '--clearenv', ...environment],
-    ...(isolation === 'on'
-      ? ['--unshare-net', ...[...SYSTEM, ...SETTINGS].flatMap((path) => readable(path)), '--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp']
-      : ['--bind', '/', '/', '--proc', '/proc', '--dev-bind', '/dev', '/dev']),
+    ...[...SYSTEM, ...SETTINGS].flatMap((path) => readable(path)),
+    ...['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp'],
+    ...(isolation === 'on' ? ['--unshare-net'] : ['--bind', folders.all, folders.all]),
     ...readable(process.execPath),
     ...['--bind', folders.root, root, '--bind', folders.state, state_root, '--bind', folders.run, WITHIN.run],
     ...['--ro-bind', folders.launch, WITHIN.launch],

@@ -37,10 +37,16 @@ export function bubblewrapDriver(options: BubblewrapOptions): Driver {
   const homeOf = (allocation: Allocation) => join(options.data, shortName(allocation.owner))
   const fileOf = (allocation: Allocation) => join(homeOf(allocation), 'process.json')
 
-  async function started(allocation: Allocation): Promise<Started | undefined> {
+  /** What runs in the folder of a workspace, of whatever generation. */
+  async function running(allocation: Allocation): Promise<Started | undefined> {
     const text = await readFile(fileOf(allocation), 'utf8').catch(() => undefined)
     const found = text === undefined ? undefined : Started.parse(JSON.parse(text))
-    return found !== undefined && found.generation === allocation.generation && isAlive(found) ? found : undefined
+    return found !== undefined && isAlive(found) ? found : undefined
+  }
+
+  async function started(allocation: Allocation): Promise<Started | undefined> {
+    const found = await running(allocation)
+    return found?.generation === allocation.generation ? found : undefined
   }
 
   async function frontOf(allocation: Allocation, port: number): Promise<Front> {
@@ -84,6 +90,8 @@ export function bubblewrapDriver(options: BubblewrapOptions): Driver {
     transport: 'development_loopback_http',
     machineId: machineName,
     async start(allocation) {
+      const other = await running(allocation)
+      if (other !== undefined && other.generation !== allocation.generation) await end(other)
       if ((await started(allocation)) === undefined) {
         const folders = await makeFolders(homeOf(allocation))
         await writeLaunchFiles(folders.launch, launchFiles(allocation, options))
@@ -108,11 +116,12 @@ export function bubblewrapDriver(options: BubblewrapOptions): Driver {
   }
 }
 
+/** What a machine may write is made by the machine: a name in there may lead anywhere. */
 async function makeFolders(home: string): Promise<Folders> {
   const at = (name: string) => join(home, name)
   const folders = { root: at('root'), state: at('state'), run: at('run'), launch: at('launch') }
-  for (const folder of [...Object.values(folders), at('state/home')]) await mkdir(folder, { recursive: true, mode: 0o700 })
-  return folders
+  for (const folder of Object.values(folders)) await mkdir(folder, { recursive: true, mode: 0o700 })
+  return { ...folders, all: join(home, '../..') }
 }
 
 /** Starts bubblewrap and lets go of it; answers the first process of its namespace. */

@@ -1,4 +1,5 @@
 /** Sockets of one machine on this side: a port on loopback for `agent.sock`, and `host.sock` for the controllers. */
+import { closeSync, constants, fstatSync, openSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { request } from 'node:http'
 import { type AddressInfo, type NetConnectOpts, type Server } from 'node:net'
@@ -13,7 +14,7 @@ export interface Front {
 
 /** `port`: the one it had before, when there was one; another is taken when somebody else has it now. `hosts`: of whom the first that takes a connection answers. */
 export async function openFront(run: string, port: number, hosts: readonly NetConnectOpts[]): Promise<Front> {
-  const target = [{ path: join(run, 'agent.sock') }]
+  const target = [() => socketAt(join(run, 'agent.sock'))]
   const agent = await forward({ host: '127.0.0.1', port }, target).catch(() => forward({ host: '127.0.0.1', port: 0 }, target))
   const hostSocket = join(run, 'host.sock')
   await rm(hostSocket, { force: true })
@@ -25,6 +26,25 @@ export async function openFront(run: string, port: number, hosts: readonly NetCo
       for (const server of servers) server.close()
     },
   }
+}
+
+/** Of Linux; Node has no name for it. */
+const O_PATH = 0o10_000_000
+
+/**
+ * The socket of this name, held by the kernel: who is in the machine may put a link under the name, to a socket of this machine that nobody
+ * in there may speak to. Undefined for what is no socket.
+ */
+function socketAt(path: string): { readonly path: string; release(): void } | undefined {
+  try {
+    const held = openSync(path, O_PATH | constants.O_NOFOLLOW)
+    const release = () => closeSync(held)
+    if (fstatSync(held).isSocket()) return { path: `/proc/self/fd/${held}`, release }
+    release()
+  } catch {
+    // It is not there yet.
+  }
+  return undefined
 }
 
 /** Whether something answers there that calls itself healthy. */

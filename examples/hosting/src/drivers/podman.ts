@@ -84,9 +84,11 @@ export function podmanDriver(options: PodmanOptions): Driver {
     async start(allocation) {
       const state = await stateOf(allocation)
       if (state !== 'running') {
-        if (state !== undefined) await podman('rm', '--force', machineName(allocation))
+        // Of whatever generation: two of them would write into one volume.
+        const others = await podman('ps', '--all', '--quiet', '--filter', `name=^svc-${shortName(allocation.owner)}-`)
+        for (const other of others.split('\n').filter(Boolean)) await podman('rm', '--force', '--time', String(GRACE), other)
         const home = homeOf(allocation)
-        for (const each of ['root', 'state/home', 'run', 'launch']) await mkdir(join(home, each), { recursive: true, mode: 0o700 })
+        for (const each of ['root', 'state', 'run', 'launch']) await mkdir(join(home, each), { recursive: true, mode: 0o700 })
         await writeLaunchFiles(join(home, 'launch'), launchFiles(allocation, options))
         await frontOf(allocation)
         await podman(...podmanArguments(allocation, home, options))

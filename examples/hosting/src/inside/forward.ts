@@ -1,10 +1,11 @@
 /** Bytes from one address to another, both ways, until either end is done. */
 import { connect, createServer, type NetConnectOpts, type ListenOptions, type Server, type Socket } from 'node:net'
 
-export type Address = NetConnectOpts & ListenOptions
+/** Where to connect to. A function answers it anew for each connection, and takes back what it needed for it. */
+export type Target = NetConnectOpts | (() => { readonly path: string; release(): void } | undefined)
 
 /** Listens at `from`; each connection is one to the first of `to` that takes it. */
-export function forward(from: ListenOptions, to: readonly NetConnectOpts[]): Promise<Server> {
+export function forward(from: ListenOptions, to: readonly Target[]): Promise<Server> {
   const server = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true }, (socket) => {
     socket.on('error', () => socket.destroy())
     reach(to, (there) => {
@@ -30,12 +31,18 @@ export function join(one: Socket, other: Socket): void {
   }
 }
 
-function reach([first, ...rest]: readonly NetConnectOpts[], done: (socket: Socket | undefined) => void): void {
+function reach([first, ...rest]: readonly Target[], done: (socket: Socket | undefined) => void): void {
   if (first === undefined) return done(undefined)
-  const socket = connect({ ...first, allowHalfOpen: true, noDelay: true } as NetConnectOpts)
-  const failed = () => reach(rest, done)
+  const opened = typeof first === 'function' ? first() : undefined
+  if (typeof first === 'function' && opened === undefined) return reach(rest, done)
+  const socket = connect({ ...(opened === undefined ? first : { path: opened.path }), allowHalfOpen: true, noDelay: true } as NetConnectOpts)
+  const failed = () => {
+    opened?.release()
+    reach(rest, done)
+  }
   socket.once('error', failed)
   socket.once('connect', () => {
+    opened?.release()
     socket.off('error', failed)
     done(socket)
   })

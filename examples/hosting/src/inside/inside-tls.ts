@@ -3,7 +3,7 @@
  *
  *   node inside-tls.js <certificate> <key> <program> <arguments of the program…>
  */
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { createServer } from 'node:tls'
 import { pathToFileURL } from 'node:url'
@@ -16,5 +16,6 @@ createServer({ cert: readFileSync(certificate), key: readFileSync(key), minVersi
   join(socket, connect({ port: AGENT_PORT, host: '127.0.0.1', noDelay: true }))
 }).listen(TLS_PORT)
 
+mkdirSync(process.env['HOME'] ?? '', { recursive: true, mode: 0o700 })
 process.argv = [node, program, ...args]
 await import(pathToFileURL(program).href)

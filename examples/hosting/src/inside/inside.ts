@@ -4,7 +4,7 @@
  *
  *   node inside.js <agent.sock> <host.sock> <program> <arguments of the program…>
  */
-import { rmSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { forward } from './forward.js'
 import { AGENT_PORT, HOST_PORT } from './ports.js'
@@ -16,5 +16,6 @@ rmSync(agentSocket, { force: true })
 await forward({ path: agentSocket }, [{ port: AGENT_PORT, host: '127.0.0.1' }])
 await forward({ port: HOST_PORT, host: '127.0.0.1' }, [{ path: hostSocket }])
 
+mkdirSync(process.env['HOME'] ?? '', { recursive: true, mode: 0o700 })
 process.argv = [node, program, ...args]
 await import(pathToFileURL(program).href)

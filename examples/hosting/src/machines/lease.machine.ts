@@ -9,6 +9,8 @@ import { assign, setup } from 'xstate'
 import { requiredPromise } from './required.js'
 
 export interface LeaseInput {
+  /** How long each renewal makes it last, ms. */
+  readonly lasts: number
   /** The controller; each lease of it has a name of its own. */
   readonly controller: string
 }
@@ -18,7 +20,13 @@ interface LeaseContext extends LeaseInput {
   readonly holder: string | undefined
 }
 
-export const LEASE_DELAYS = { renew: 1500, again: 300, over: 5000 }
+/** In parts of how long it lasts. */
+export const LEASE_PARTS = { renew: 0.3, again: 0.06, over: 1 }
+
+const part =
+  (of: keyof typeof LEASE_PARTS) =>
+  ({ context }: { context: LeaseContext }): number =>
+    LEASE_PARTS[of] * context.lasts
 
 export const leaseMachine = setup({
   types: {
@@ -41,7 +49,7 @@ export const leaseMachine = setup({
     forgetHolder: assign({ holder: undefined }),
   },
   guards: { isRenewed: (_, { renewed }: { renewed: boolean }) => renewed, hasHolder: ({ context }) => context.holder !== undefined },
-  delays: LEASE_DELAYS,
+  delays: { renew: part('renew'), again: part('again'), over: part('over') },
 }).createMachine({
   id: 'lease',
   context: ({ input }) => ({ ...input, holder: undefined }),
@@ -50,7 +58,7 @@ export const leaseMachine = setup({
     joining: {
       invoke: {
         src: 'join',
-        input: ({ context: { controller } }) => ({ controller }),
+        input: ({ context: { controller, lasts } }) => ({ controller, lasts }),
         onDone: { target: 'live', actions: { type: 'noteHolder', params: ({ event }) => ({ holder: event.output }) } },
         onError: 'absent',
       },

@@ -68,8 +68,8 @@ async function launch(program: string, file: string): Promise<ChildProcess> {
   })
   const ended = once(child, 'close').then(() => Promise.reject(new Error(`${program} did not start: see ${file.replace(/json$/, 'log')}`)))
   ended.catch(() => undefined)
-  await Promise.race([once(child.stdout, 'data'), ended])
-  child.stdout.resume()
+  const listening = new Promise<void>((resolve) => child.stdout?.on('data', () => resolve()))
+  await Promise.race([listening, ended])
   return child
 }
 

@@ -22,7 +22,9 @@ const server = createServer({ noDelay: true }, (request, response) => {
     return response.once('close', () => streams.delete(response))
   }
   const body = ANSWERS[path]
-  response.writeHead(body === undefined ? 404 : 200, { 'content-type': 'application/json' }).end(JSON.stringify(body ?? {}))
+  // Without a credential, as a worker does.
+  const status = body === undefined ? 404 : path === '/v2/runtime' && request.headers.authorization === undefined ? 401 : 200
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body ?? {}))
 })
 server.listen(port, '127.0.0.1', () => console.log(`svc agent listening on http://127.0.0.1:${server.address().port}`))
 setInterval(() => {

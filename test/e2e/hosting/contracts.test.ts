@@ -142,7 +142,7 @@ describe.skipIf(whyNoHost() !== undefined)(`a host${lackingHost()}`, () => {
     test('lets them do what they were let, and no more', async () => {
       const reader = { authorization: `Bearer ${signed(base())}`, 'x-svc-directory': '/workspace' }
       expect(await call(`${alpha.connection.baseUrl}/v2/sessions`, 'POST', reader, { title: 'mine' })).toMatchObject({ status: 403 })
-      expect(await alpha.call('GET', '/v2/config')).toMatchObject({ status: 403 })
+      expect(await alpha.call('PATCH', '/v2/config', { model: 'svc/offline' })).toMatchObject({ status: 403 })
     })
 
     test('keeps workers from each other: a token of one is nothing at another, nor one of an earlier generation', async () => {

@@ -56,7 +56,8 @@ export interface Host {
   kill(controller: number): Promise<void>
   /** Starts one that was killed. */
   revive(controller: number): Promise<void>
-  pid(controller: number): number
+  killBridge(): Promise<void>
+  reviveBridge(): Promise<void>
   /** Ends the machine of a workspace as a fault does. */
   killWorker(tenant: string, workspace: string): Promise<void>
   restartDatabase(): void
@@ -96,7 +97,8 @@ export function installHosting(): string {
 }
 
 interface Told {
-  readonly bridge: { readonly url: string }
+  readonly bridge: { readonly url: string; readonly pid: number }
+  readonly bridgeFile: string
   readonly controllers: readonly { readonly url: string; readonly pid: number }[]
   readonly controllerFiles: readonly string[]
 }
@@ -175,7 +177,15 @@ export async function openHost(options: readonly string[] = []): Promise<Host> {
       pids[controller] = child.pid ?? 0
       await untilSaid(child, /listening/)
     },
-    pid: (controller) => pids[controller] ?? 0,
+    async killBridge() {
+      process.kill(told.bridge.pid, 'SIGKILL')
+      await untilNone(() => mentioning(told.bridgeFile))
+    },
+    async reviveBridge() {
+      const child = spawn(process.execPath, [join(folder, 'dist/bridge.js'), told.bridgeFile], { stdio: ['ignore', 'pipe', 'pipe'] })
+      revived.push(child)
+      await untilSaid(child, /listening/)
+    },
     async killWorker(tenant, workspace) {
       const short = shortName(tenant, workspace)
       const { pid } = JSON.parse(readFileSync(join(data, 'm', short, 'process.json'), 'utf8')) as { readonly pid: number }
@@ -187,8 +197,9 @@ export async function openHost(options: readonly string[] = []): Promise<Host> {
     log: () => ['bridge', 'controller-1', 'controller-2'].map((name) => readFileSync(join(data, `${name}.log`), 'utf8')).join('\n'),
     async close() {
       for (const stream of streams) stream.close()
-      for (const child of revived) await end(child)
+      // It ends machines by way of the bridge, whichever that is.
       await end(starter)
+      for (const child of revived) await end(child)
       const left = await untilNone(() => mentioning(data))
       rmSync(data, { recursive: true, force: true })
       rmSync(folder, { recursive: true, force: true })

@@ -68,11 +68,9 @@ const ALLOWED = { title: 'a test', permission: [{ permission: '*', pattern: '*',
 
 /** Has the agent of a session run a command; answers what is stored of its turn. */
 async function run(user: User, session: string, command: string): Promise<string> {
-  const stream = await user.stream({ sessionId: session, tail: true })
   const call = JSON.stringify({ tool: 'bash', input: { command, description: 'a look around' } })
   await user.must('POST', `/v2/sessions/${session}/prompt`, { prompt: `\`\`\`svc-script\n${call}\n{"text":"done"}\n\`\`\`` })
-  await stream.idle(session)
-  stream.close()
+  await user.must('POST', `/v2/sessions/${session}/wait`)
   const messages = await user.must<Message[]>('GET', `/v2/sessions/${session}/context`)
   const outputs = messages.slice(-1).flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'tool' ? [part.state] : [])))
   return JSON.stringify(outputs.map((state) => ('output' in state ? state.output : state)))

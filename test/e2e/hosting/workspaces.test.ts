@@ -88,7 +88,7 @@ describe.skipIf(whyNoHost() !== undefined)(
       await expect.poll(async () => (await alpha.call('GET', '/v2/sessions')).status).toBe(401)
       const next = await connect('alpha', 1)
       expect(next.connection).toMatchObject({ workerGeneration: before.workerGeneration + 1, root: before.root })
-      expect(await said(next, session)).toContain('error.interrupted')
+      expect(await said(next, session)).toContain('"interrupted":true')
       const goesOn = await next.stream({ sessionId: session.id, tail: true })
       await prompt(next, session, 'read kept.txt')
       await goesOn.idle(session.id)
@@ -110,6 +110,15 @@ describe.skipIf(whyNoHost() !== undefined)(
       // The next request wakes it, in its generation: what was given before is good.
       expect(await said(beta, session)).toContain('done')
       expect((await host.ask('globex', 'beta', 'status')).body.binding.status).toMatchObject({ state: 'running', ready: true })
+    })
+
+    test('a bridge dies: its machines go on in their generation, and it knows them when it is back', async () => {
+      const beta = await connect('beta', 0)
+      const session = await openSession(beta, 'beyond the bridge')
+      await host.killBridge()
+      await host.reviveBridge()
+      await expect.poll(async () => (await beta.call('GET', `/v2/sessions/${session.id}`)).status).toBe(200)
+      expect((await host.ask('globex', 'beta', 'status')).body.binding.allocation.generation).toBe(beta.connection.workerGeneration)
     })
 
     test('a terminal is a socket through the controller', async () => {

@@ -1,6 +1,7 @@
 /** Charts of the hosting example: the worker of a workspace, and the lease of a controller. */
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { createActor, type EventFromLogic, fromPromise, SimulatedClock } from 'xstate'
+import { type AnyStateMachine, type AnyStateNode, createActor, type EventFromLogic, fromPromise, SimulatedClock } from 'xstate'
 import { LEASE_PARTS, leaseMachine } from '../../../examples/hosting/src/machines/lease.machine.js'
 import { type Finding, type Step, StepError, WORKER_DELAYS, workerMachine } from '../../../examples/hosting/src/machines/worker.machine.js'
 
@@ -11,7 +12,7 @@ type Answers = Partial<Record<Effect, readonly unknown[]>>
 function play(answers: Answers) {
   const clock = new SimulatedClock()
   const asked: string[] = []
-  const left = new Map(Object.entries(answers).map(([name, list]) => [name, [...list]]))
+  const left = new Map(Object.entries(answers).map(([name, list]) => [name, [...(list ?? [])]]))
   const effect = (name: Effect) =>
     fromPromise<never, undefined>(() => {
       asked.push(name)
@@ -89,6 +90,14 @@ describe('the worker of a workspace', () => {
     clock.increment(WORKER_DELAYS.inspect)
     expect(await settled()).toBe('replacing')
     expect(asked.filter((name) => name === 'inspect')).toHaveLength(11)
+  })
+
+  test('that never comes up is replaced after growing pauses', async () => {
+    const { clock, asked, settled } = play({ decide: ['run', 'run'], run: [unusable, unusable], advance: [undefined, undefined] })
+    expect(await settled()).toBe('pausing')
+    expect(asked).toEqual(['decide', 'run', 'advance', 'run', 'advance'])
+    clock.increment(WORKER_DELAYS.backoff.first * WORKER_DELAYS.backoff.factor)
+    expect(await settled()).toBe('running')
   })
 
   test('that is somebody else is replaced by the next generation', async () => {
@@ -203,3 +212,24 @@ describe('the lease of a controller', () => {
     expect(asked).toEqual(['join', 'leave name-1'])
   })
 })
+
+describe('docs/hosting.md', () => {
+  const page = readFileSync(new URL('../../../docs/hosting.md', import.meta.url), 'utf8')
+
+  test.each<[string, AnyStateMachine]>([
+    ['worker', workerMachine],
+    ['lease', leaseMachine],
+  ])('draws the chart of %s as it is', (name, machine) => {
+    const drawn = new RegExp(`<!-- chart ${name} -->\\n\`\`\`mermaid\\n([^\`]*)`).exec(page)?.[1] ?? ''
+    const arrows = [...drawn.matchAll(/^\s*(\w+) --> (\w+)$/gm)].map(([, from, to]) => `${from} --> ${to}`)
+    // What leads out of every state is said beside the drawing.
+    const all = arrowsOf(machine.root).filter((arrow) => !arrow.startsWith(`${name} -->`))
+    expect(arrows.toSorted()).toEqual([...new Set(all)].toSorted())
+  })
+})
+
+function arrowsOf(node: AnyStateNode): string[] {
+  const leaving = [...[...node.transitions.values()].flat(), ...(node.always ?? [])]
+  const own = leaving.flatMap(({ target }) => (target ?? []).map((to) => `${node.key} --> ${to.key}`))
+  return [...own, ...Object.values(node.states).flatMap(arrowsOf)]
+}

@@ -106,6 +106,8 @@ export function createSteps({ bindings, activity, provider, workers, launches, t
         throw new StepError('unusable', 'the worker is somebody else')
       }
       const { launch } = allocation
+      // How long nobody has used it counts from here at the soonest.
+      await activity.used(hold.holder, [key])
       await write(bound, ({ binding }) => ({
         last_error: null,
         ...((binding.pending === 'ensure' || binding.pending === 'start') && { pending: null }),

@@ -43,12 +43,16 @@ export function createLeases(sql: Sql): Leases {
       await sql`delete from controller where id = ${holder}`
     },
     async claim(holder, { tenant, workspace }) {
-      const rows = await sql`
-        update lease set holder = ${holder}, fence = fence + 1
-        where tenant = ${tenant} and workspace = ${workspace}
-          and not exists (select from controller where id = lease.holder and id <> ${holder} and expires_at > now())
-          and exists (select from controller where id = ${holder} and expires_at > now())
-        returning fence`
+      // In two statements: who has waited for the row judges by what is there when it has it, not by what was there when it began to wait.
+      const rows = await sql.begin(async (sql) => {
+        await sql`select from lease where tenant = ${tenant} and workspace = ${workspace} for update`
+        return sql`
+          update lease set holder = ${holder}, fence = fence + 1
+          where tenant = ${tenant} and workspace = ${workspace}
+            and not exists (select from controller where id = lease.holder and id <> ${holder} and expires_at > clock_timestamp())
+            and exists (select from controller where id = ${holder} and expires_at > clock_timestamp())
+          returning fence`
+      })
       const [row] = rows.map((each) => FenceRow.parse(each))
       return row && { holder, fence: row.fence }
     },

@@ -2,7 +2,9 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Allocation } from '../records/machines.js'
-import { commandLine, environmentOf, WITHIN } from './launch.js'
+import { AGENT_PORT } from '../inside/ports.js'
+import { commandLine, environmentOf, type Ports, WITHIN } from './launch.js'
+import { shortName } from './names.js'
 
 export interface Folders {
   /** Of all machines, with what lies beside it. */
@@ -24,6 +26,12 @@ export interface ProgramPlaces {
 
 /** `off` is the positive control of the tests of isolation: the same worker, and it sees the network and the files of the host. */
 export type Isolation = 'on' | 'off'
+
+/** Without a network of its own a worker has to leave the ports of another one alone. */
+function portsOf({ owner }: Allocation, isolation: Isolation): Ports {
+  const agent = isolation === 'on' ? AGENT_PORT : 32_000 + (Number.parseInt(shortName(owner).slice(0, 4), 16) % 8_000) * 2
+  return { agent, host: agent + 1 }
+}
 
 const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib64']
 const SETTINGS = ['/etc/ld.so.cache', '/etc/ssl', '/etc/alternatives', '/etc/ca-certificates']
@@ -47,6 +55,6 @@ export function bubblewrapArguments(
     ...['--bind', folders.root, root, '--bind', folders.state, state_root, '--bind', folders.run, WITHIN.run],
     ...['--ro-bind', folders.launch, WITHIN.launch],
     ...['--ro-bind', programs.package, WITHIN.package, '--ro-bind', dirname(`${programs.inside}/.`), WITHIN.inside],
-    ...['--chdir', root, '--info-fd', '3', '--', process.execPath, ...commandLine(`${WITHIN.package}/${programs.main}`)],
+    ...['--chdir', root, '--info-fd', '3', '--', process.execPath, ...commandLine(`${WITHIN.package}/${programs.main}`, portsOf(allocation, isolation))],
   ]
 }

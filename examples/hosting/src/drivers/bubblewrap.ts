@@ -13,7 +13,7 @@ import * as z from 'zod'
 import type { Allocation } from '../records/machines.js'
 import { bubblewrapArguments, type Folders, type Isolation, type ProgramPlaces } from './bubblewrap-arguments.js'
 import type { Driver, Place } from './driver.js'
-import { type Front, isHealthy, openFront } from './front.js'
+import { type Front, isAnswering, openFront } from './front.js'
 import { launchFiles, type LaunchParts, writeLaunchFiles } from './launch.js'
 import { machineName, shortName } from './names.js'
 import { childrenOf, identify, isAlive, signal } from './process-table.js'
@@ -62,7 +62,7 @@ export function bubblewrapDriver(options: BubblewrapOptions): Driver {
     const front = await frontOf(allocation, found.port)
     if (front.port !== found.port) await note(allocation, { ...found, port: front.port })
     const baseUrl = `http://127.0.0.1:${front.port}/`
-    return { state: 'running', ready: await isHealthy(baseUrl, 2000), baseUrl }
+    return { state: 'running', ready: await isAnswering(baseUrl, 2000), baseUrl }
   }
 
   async function note(allocation: Allocation, found: Started): Promise<void> {

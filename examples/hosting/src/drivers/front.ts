@@ -5,7 +5,6 @@ import { request } from 'node:http'
 import { type AddressInfo, type NetConnectOpts, type Server } from 'node:net'
 import { join } from 'node:path'
 import { forward } from '../inside/forward.js'
-import { AGENT_HOST } from '../inside/ports.js'
 
 export interface Front {
   readonly port: number
@@ -47,12 +46,12 @@ function socketAt(path: string): { readonly path: string; release(): void } | un
   return undefined
 }
 
-/** Whether something answers there that calls itself healthy. */
-export function isHealthy(baseUrl: string, ms: number): Promise<boolean> {
+/** Whether a worker answers there: it asks for a credential. */
+export function isAnswering(baseUrl: string, ms: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const asked = request(new URL('v2/health', baseUrl), { headers: { host: AGENT_HOST }, agent: false, timeout: ms }, (response) => {
+    const asked = request(new URL('v2/runtime', baseUrl), { agent: false, timeout: ms }, (response) => {
       response.resume()
-      resolve(response.statusCode === 200)
+      resolve(response.statusCode === 401)
     })
     asked.once('timeout', () => asked.destroy())
     asked.once('error', () => resolve(false))

@@ -45,9 +45,15 @@ export async function writeLaunchFiles(folder: string, files: readonly LaunchFil
 }
 
 /** Of a machine that has two sockets and no network. `program`: as it is called within the machine. */
-export function commandLine(program: string): readonly string[] {
+export function commandLine(program: string, ports: Ports = { agent: AGENT_PORT, host: HOST_PORT }): readonly string[] {
   const sockets = ['agent.sock', 'host.sock'].map((name) => join(WITHIN.run, name))
-  return [join(WITHIN.inside, 'inside.js'), ...sockets, program, ...workerArguments(`http://127.0.0.1:${HOST_PORT}`)]
+  const numbers = [ports.agent, ports.host].map(String)
+  return [join(WITHIN.inside, 'inside.js'), ...sockets, ...numbers, program, ...workerArguments(`http://127.0.0.1:${ports.host}`, ports.agent)]
+}
+
+export interface Ports {
+  readonly agent: number
+  readonly host: number
 }
 
 /** Of a machine that is reached by https, and reaches controllers by the network. */
@@ -56,10 +62,10 @@ export function clusterCommandLine(hostUrl: string): readonly string[] {
   return [join(WITHIN.inside, 'inside-tls.js'), join(WITHIN.tls, 'tls.crt'), join(WITHIN.tls, 'tls.key'), program, ...workerArguments(hostUrl)]
 }
 
-function workerArguments(hostUrl: string): readonly string[] {
+function workerArguments(hostUrl: string, port = AGENT_PORT): readonly string[] {
   const at = (file: string) => join(WITHIN.launch, file)
   return [
-    ...['serve', '--port', String(AGENT_PORT), '--worker-bootstrap', at(FILES.bootstrap), '--worker-verification-key-file', at(FILES.key)],
+    ...['serve', '--port', String(port), '--worker-bootstrap', at(FILES.bootstrap), '--worker-verification-key-file', at(FILES.key)],
     ...(HAS_BROKER ? ['--worker-broker', `${hostUrl}/worker/credentials`, '--worker-broker-token-file', at(FILES.bearer)] : []),
   ]
 }

@@ -11,7 +11,7 @@ import { promisify } from 'node:util'
 import type { Allocation } from '../records/machines.js'
 import type { ProgramPlaces } from './bubblewrap-arguments.js'
 import type { Driver, Place } from './driver.js'
-import { type Front, isHealthy, openFront } from './front.js'
+import { type Front, isAnswering, openFront } from './front.js'
 import { commandLine, environmentOf, launchFiles, type LaunchParts, WITHIN, writeLaunchFiles } from './launch.js'
 import { machineName, shortName } from './names.js'
 
@@ -57,7 +57,7 @@ export function podmanDriver(options: PodmanOptions): Driver {
     const state = await stateOf(allocation)
     if (state !== 'running') return { state: state === 'stopping' ? 'stopping' : 'stopped', ready: false }
     const baseUrl = `http://127.0.0.1:${(await frontOf(allocation)).port}/`
-    return { state: 'running', ready: await isHealthy(baseUrl, 2000), baseUrl }
+    return { state: 'running', ready: await isAnswering(baseUrl, 2000), baseUrl }
   }
 
   async function stop(allocation: Allocation): Promise<void> {

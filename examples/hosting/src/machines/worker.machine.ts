@@ -61,6 +61,7 @@ export const workerMachine = setup({
     isFinding: (_, { finding, wanted }: { finding: Finding; wanted: Finding }) => finding === wanted,
     isFault: (_, { error, fault }: { error: unknown; fault: Fault }) => faultOf(error) === fault,
     isSlow: ({ context }, { finding }: { finding: Finding }) => finding === 'silent' && context.silences < SILENCES,
+    isFirstStrike: ({ context }) => context.strikes <= 1,
     isReady: (_, { isReady }: { isReady: boolean }) => isReady,
   },
   delays: {
@@ -151,7 +152,8 @@ export const workerMachine = setup({
       entry: 'countStrike',
       invoke: {
         src: 'advance',
-        onDone: 'running',
+        // One that was well until now is replaced at once; one that never was, after a pause.
+        onDone: [{ guard: 'isFirstStrike', target: 'running' }, { target: 'pausing' }],
         onError: [
           { guard: { type: 'isFault', params: ({ event }) => ({ error: event.error, fault: 'fenced' }) }, target: 'left' },
           { target: 'backing' },
@@ -169,6 +171,7 @@ export const workerMachine = setup({
       },
     },
     backing: { entry: 'countStrike', after: { backoff: 'deciding' }, on: { 'intent.changed': 'deciding' } },
+    pausing: { after: { backoff: 'deciding' } },
     /** There is nothing to do: the workspace is given back, whoever is asked next takes it. */
     resting: { type: 'final' },
     left: { type: 'final' },

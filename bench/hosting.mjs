@@ -1,0 +1,165 @@
+/**
+ * `node bench/hosting.mjs [--streams N] [--rounds N]`: what the broker of examples/hosting adds to a request, and to a delta of N streams.
+ * The worker is a stand-in that costs nothing (hosting-worker.mjs), so that what is measured is the way to it, three ways by turns:
+ * bare, to a worker on this machine; by the sockets of its machine; and by a controller. PostgreSQL, bubblewrap and the packages of the
+ * example (.ci/hosting) have to be there.
+ */
+import { spawn } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { Agent, get } from 'node:http'
+import { homedir, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+const packages = process.env.SVC_TEST_HOSTING ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'svc-test-hosting')
+const bench = fileURLToPath(new URL('.', import.meta.url))
+const STREAMS = option('--streams', 100)
+const ROUNDS = option('--rounds', 5)
+const REQUESTS = 1000
+const LISTEN = 4000
+const PORT = option('--port', 5760)
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-bench-hosting-'))
+const data = mkdtempSync(join(tmpdir(), 'svc-bench-host-'))
+cpSync(join(bench, '../examples/hosting'), folder, { recursive: true })
+symlinkSync(join(packages, 'node_modules'), join(folder, 'node_modules'))
+const started = []
+try {
+  started.push(
+    await start(
+      process.execPath,
+      ['start.mjs', '--data', data, '--port', String(PORT), '--svc', bench, '--main', 'hosting-worker.mjs'],
+      /^ready$/m,
+    ),
+  )
+  const bare = await start(process.execPath, [join(bench, 'hosting-worker.mjs'), '--port', '0'], /listening/)
+  started.push(bare)
+  const host = JSON.parse(readFileSync(join(data, 'host.json'), 'utf8'))
+  const bearer = (tenant) => ({ authorization: `Bearer ${readFileSync(join(data, `secret-application-${tenant}`), 'utf8')}` })
+  const ask = async (operation, method) => {
+    const body = method === 'POST' ? { body: '{}' } : {}
+    const url = `${host.controllers[0].url}/v1/workspaces/alpha/runtime/${operation}`
+    const response = await fetch(url, { method, headers: { ...bearer('acme'), 'content-type': 'application/json' }, ...body })
+    return response.json()
+  }
+  const before = performance.now()
+  const grant = await ask('connection', 'POST')
+  console.log(`a stand-in is made, started, verified and granted in ${(performance.now() - before).toFixed(0)} ms`)
+  const status = await ask('status', 'GET')
+  const identity = { authorization: `Bearer ${grant.bearer}` }
+  const ways = {
+    bare: { url: /http:\S+/.exec(bare.said())[0], headers: {} },
+    machine: { url: status.binding.status.connection.agent_api_base_url.slice(0, -1), headers: {} },
+    broker: { url: grant.baseUrl, headers: identity },
+  }
+  const requests = { bare: [], machine: [], broker: [] }
+  const deltas = { bare: [], machine: [], broker: [] }
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const [name, way] of Object.entries(ways)) requests[name].push(...(await request(way)))
+    for (const [name, way] of Object.entries(ways)) deltas[name].push(...(await stream(way)))
+  }
+  for (const [what, times] of [
+    ['a request', requests],
+    [`a delta at ${STREAMS} streams`, deltas],
+  ]) {
+    for (const [name, list] of Object.entries(times)) {
+      list.sort((a, b) => a - b)
+      const added =
+        name === 'bare'
+          ? ''
+          : `, p50 + ${(of(list, 0.5) - of(times.bare, 0.5)).toFixed(2)}, p99 + ${(of(list, 0.99) - of(times.bare, 0.99)).toFixed(2)}`
+      console.log(
+        `${what}, ${name.padEnd(8)} p50 ${of(list, 0.5).toFixed(2)} ms, p99 ${of(list, 0.99).toFixed(2)} ms${added}  (${list.length})`,
+      )
+    }
+  }
+} finally {
+  for (const each of started) await each.end()
+  rmSync(data, { recursive: true, force: true })
+  rmSync(folder, { recursive: true, force: true })
+}
+
+/** Times of requests, one after another on one connection, ms. */
+async function request({ url, headers }) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const times = []
+  for (let index = 0; index < REQUESTS; index++) {
+    const begun = performance.now()
+    await new Promise((resolve, reject) => {
+      get(`${url}/v2/sessions/one`, { agent, headers }, (response) => {
+        if (response.statusCode !== 200) reject(new Error(`answered ${response.statusCode}`))
+        response.resume().once('end', resolve)
+      }).once('error', reject)
+    })
+    // The first ones open connections.
+    if (index >= 50) times.push(performance.now() - begun)
+  }
+  agent.destroy()
+  return times
+}
+
+/** How long deltas are on their way, ms, read by a process of its own. */
+async function stream({ url, headers }) {
+  const reader = spawn(process.execPath, ['-e', READER, `${url}/v2/events`, JSON.stringify(headers), String(STREAMS)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let said = ''
+  reader.stdout.on('data', (text) => (said += text))
+  const ended = new Promise((resolve) => reader.once('close', resolve))
+  await delay(LISTEN)
+  reader.kill('SIGTERM')
+  await ended
+  return JSON.parse(said)
+}
+
+const READER = `
+const http = require('http')
+const [url, headers, count] = [process.argv[1], JSON.parse(process.argv[2]), Number(process.argv[3])]
+const times = []
+let open = 0
+const agent = new http.Agent({ maxSockets: Infinity })
+for (let index = 0; index < count; index++) {
+  http.get(url, { headers, agent }, (response) => {
+    open++
+    let rest = ''
+    response.setEncoding('utf8').on('data', (text) => {
+      const now = process.hrtime.bigint()
+      rest += text
+      let end
+      while ((end = rest.indexOf('\\n\\n')) >= 0) {
+        const sent = /"sent":"(\\d+)"/.exec(rest.slice(0, end))
+        rest = rest.slice(end + 2)
+        if (sent && open === count) times.push(Number(now - BigInt(sent[1])) / 1e6)
+      }
+    })
+  })
+}
+process.once('SIGTERM', () => { process.stdout.write(JSON.stringify(times.slice(count * 10)), () => process.exit()) })
+`
+
+async function start(program, args, wanted) {
+  const child = spawn(program, args, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] })
+  let said = ''
+  await new Promise((resolve, reject) => {
+    child.stdout.on('data', (text) => wanted.test((said += text)) && resolve())
+    child.once('close', (code) => reject(new Error(`it ended with code ${code}`)))
+  })
+  return {
+    said: () => said,
+    async end() {
+      const closed = new Promise((resolve) => child.once('close', resolve))
+      child.kill('SIGTERM')
+      await closed
+    },
+  }
+}
+
+function of(sorted, quantile) {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * quantile))]
+}
+
+function option(name, fallback) {
+  const at = process.argv.indexOf(name)
+  return at < 0 ? fallback : Number(process.argv[at + 1])
+}

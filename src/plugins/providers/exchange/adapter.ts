@@ -1,6 +1,6 @@
 /**
- * One model step over the AI SDK: calls the model, reads its parts, ends on the provider's terminal signal.
- * It owns the connection of a step and its time limits; the protocol is the SDK's, what its parts mean an `Answer`.
+ * One model step: calls the model, reads its parts, ends on the provider's terminal signal.
+ * It owns the connection of a step and its time limits; how a model is asked is a matter of its protocol, what its parts mean an `Answer`.
  *
  * I1 Parts are pushed as soon as they are read, and never after the promise has settled.
  * I2 Abort settles the promise at once and closes the connection; nothing waits for the peer.
@@ -19,9 +19,9 @@ import { watchSilence } from '../../../kernel/silence.js'
 import { createConnection } from './connection.js'
 import { answerTooLarge, connectionError, type ErrorContext, streamFault, webPage } from './errors.js'
 import type { Models, Protocol } from './protocol.js'
-import { messageOf } from '../../../protocol/message-of.js'
 
 const MARK_BYTES = 16
+const ID_BYTES = 12
 
 export interface Timeouts {
   /** Longest wait for the first data, ms. */
@@ -118,6 +118,7 @@ function generate({ protocol, settings, deps, models, request, push, signal }: G
       silence.expect(answer.place === 'open' ? deps.timeouts.idle : LIMITS.provider.trailer)
       return rest
     }
+    const newId = () => `call_${Buffer.from(random.bytes(ID_BYTES)).toString('hex')}`
     const refuse = (excess: string) => fail(tooLarge(`sent an event that ${excess}.`))
     const take = (part: LanguageModelV3StreamPart): boolean => {
       if (open && answer.take(part) === 'ended') complete()
@@ -128,36 +129,12 @@ function generate({ protocol, settings, deps, models, request, push, signal }: G
     signal.addEventListener('abort', abort)
     silence.expect(deps.timeouts.firstByte)
     models()
-      .then((loaded) => loaded.stream(request.model.id, call, { connection, read, refuse, context }))
-      .then((stream) => readParts(stream, { take, context, turn }))
+      .then((loaded) => loaded.ask(request.model.id, call, { connection, read, refuse, take, turn, newId, context }))
       .then(() => {
         if (open) fail(connection.failure ?? streamFault('ended the stream without a finish reason.', context))
       })
       .catch(fail)
   })
-}
-
-interface Reading {
-  readonly take: (part: LanguageModelV3StreamPart) => boolean
-  readonly context: ErrorContext
-  /** Waited for after each part. */
-  readonly turn: () => Promise<void> | undefined
-}
-
-/** Hands on parts until `take` wants no more. The SDK breaks its stream only over what it cannot read. */
-async function readParts(stream: ReadableStream<LanguageModelV3StreamPart>, { take, context, turn }: Reading): Promise<void> {
-  const reader = stream.getReader()
-  for (;;) {
-    let next: ReadableStreamReadResult<LanguageModelV3StreamPart>
-    try {
-      next = await reader.read()
-    } catch (error) {
-      throw streamFault(`sent what cannot be read: ${messageOf(error)}`, context)
-    }
-    if (next.done) return
-    if (!take(next.value)) return reader.cancel()
-    await turn()
-  }
 }
 
 function asProviderError(error: unknown, context: ErrorContext): ProviderError {

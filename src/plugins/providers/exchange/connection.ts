@@ -16,6 +16,10 @@ export interface Connection {
     init: RequestInit,
     how: { readonly rewrite: Rewrite; readonly held: Held },
   ): Promise<Response>
+  /** As `fetch`, for who reads the answer with `read`: of one that is refused, the body is its beginning as text. */
+  post(address: string, body: string, held: Held): Promise<{ readonly response: Response; readonly refusal: string | undefined }>
+  /** Hands on what is read of a body, in slices, until it is over; what `feed` throws ends it. */
+  read(body: ReadableStream<Uint8Array<ArrayBuffer>>, feed: (piece: Uint8Array<ArrayBuffer>) => void): Promise<void>
   readonly signal: AbortSignal
   /** The bytes so far were events: the size of an event counts anew. */
   heard(): void
@@ -131,23 +135,52 @@ export function createConnection({ fetch, headers: given, tooLarge, page, turn }
     )
   }
 
+  /** The answer, with the beginning of its text where it is none of success. */
+  const post = async (input: Parameters<Connection['fetch']>[0], more: RequestInit['headers'], json: string | undefined, held: Held) => {
+    const headers = new Headers(more)
+    for (const name of CREDENTIALS) headers.delete(name)
+    for (const [name, value] of Object.entries(given)) headers.set(name, value)
+    const body = json === undefined ? null : held.fill(wellFormed(json))
+    const response = await fetch(input, { method: 'POST', headers, body, redirect: 'manual', signal: closing.signal })
+    if (response.ok && response.body !== null && response.headers.get('content-type')?.includes('text/html') === true) {
+      closing.abort()
+      throw page(response.status)
+    }
+    const refusal = response.ok ? undefined : response.body === null ? '' : await readStart(response.body, LIMITS.provider.errorBytes)
+    return { response, refusal }
+  }
+
   return {
     signal: closing.signal,
     over,
+    post: (address, body, held) => post(address, undefined, body, held),
+    read: (source, feed) =>
+      new Promise((resolve, reject) => {
+        const reader = source.getReader()
+        end = resolve
+        const drain = async () => {
+          while ((await read(reader)) !== undefined) unheard = 0
+        }
+        const work = async () => {
+          while (!ended) {
+            const piece = await read(reader)
+            if (piece === undefined) break
+            for (let at = 0; at < piece.byteLength && !ended; at += SLICE) {
+              feed(piece.subarray(at, at + SLICE))
+              const due = turn()
+              if (due !== undefined) await due
+            }
+          }
+          if (ended) void drain()
+          ended = true
+        }
+        work().then(resolve, reject)
+      }),
     async fetch(input, init, { rewrite, held }) {
-      const headers = new Headers(init.headers)
-      for (const name of CREDENTIALS) headers.delete(name)
-      for (const [name, value] of Object.entries(given)) headers.set(name, value)
-      const body = typeof init.body === 'string' ? held.fill(wellFormed(init.body)) : null
-      const response = await fetch(input, { method: 'POST', headers, body, redirect: 'manual', signal: closing.signal })
+      const { response, refusal } = await post(input, init.headers, typeof init.body === 'string' ? init.body : undefined, held)
       if (response.body === null) return response
-      const { status, statusText, ok } = response
-      if (ok && response.headers.get('content-type')?.includes('text/html') === true) {
-        closing.abort()
-        throw page(status)
-      }
-      const content = ok ? bounded(response.body, rewrite) : await readStart(response.body, LIMITS.provider.errorBytes)
-      return new Response(content, { status, statusText, headers: response.headers })
+      const { status, statusText } = response
+      return new Response(refusal ?? bounded(response.body, rewrite), { status, statusText, headers: response.headers })
     },
     heard() {
       unheard = 0

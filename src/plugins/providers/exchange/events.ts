@@ -17,26 +17,45 @@ interface EventReader {
   refuse(excess: string): void
 }
 
-/** What is no JSON object passes as it came: the SDK refuses it. */
-export function rewriteEvents({ read, refuse }: EventReader): Rewrite {
+/** The events of some bytes after others: `on` gets the records among them, `onOther` the data of those that are none. */
+export function eventsOf({
+  on,
+  onOther,
+  refuse,
+}: {
+  readonly on: (event: JsonRecord, data: string) => void
+  readonly onOther: (data: string) => void
+  readonly refuse: (excess: string) => void
+}): (piece: Uint8Array) => void {
   const decoder = new TextDecoder()
-  const encoder = new TextEncoder()
-  let passed: string[] = []
   const parser = createParser({
     onEvent({ data }) {
       const excess = foreignExcess(data)
       if (excess !== undefined) return refuse(excess)
       const event = data === '[DONE]' ? undefined : parseJson(data)
-      if (!isRecord(event)) return void passed.push(data)
+      if (isRecord(event)) on(event, data)
+      else onOther(data)
+    },
+  })
+  return (piece) => parser.feed(decoder.decode(piece, { stream: true }))
+}
+
+/** What is no JSON object passes as it came: the SDK refuses it. */
+export function rewriteEvents({ read, refuse }: EventReader): Rewrite {
+  const encoder = new TextEncoder()
+  let passed: string[] = []
+  const feed = eventsOf({
+    on(event, data) {
       const rest = read(event)
       if (rest === event) passed.push(data)
       else if (rest !== undefined) passed.push(JSON.stringify(rest))
     },
+    onOther: (data) => void passed.push(data),
+    refuse,
   })
-
   return (piece) => {
     passed = []
-    parser.feed(decoder.decode(piece, { stream: true }))
+    feed(piece)
     return passed.length === 0 ? undefined : encoder.encode(passed.map(eventOf).join(''))
   }
 }

@@ -1,5 +1,6 @@
 /** The models of the SDK at one address, over connections of our own. */
-import { APICallError, type LanguageModelV3 } from '@ai-sdk/provider'
+import { APICallError, type LanguageModelV3, type LanguageModelV3StreamPart } from '@ai-sdk/provider'
+import { messageOf } from '../../../protocol/message-of.js'
 import { isRecord } from '../../../protocol/text/json.js'
 import { createLru } from '../../../kernel/lru.js'
 import { ProviderError } from '../../../ports/provider-adapter.js'
@@ -28,16 +29,32 @@ export function createModels(make: (fetch: typeof globalThis.fetch) => (id: stri
     return model
   }
   return {
-    async stream(modelId, call, exchange) {
+    async ask(modelId, call, exchange) {
       const abortSignal = exchange.connection.signal
       steps.set(abortSignal, { call, exchange })
       try {
         const { stream } = await modelOf(modelId).doStream({ ...call.options, abortSignal })
-        return stream
+        return readParts(stream, exchange)
       } catch (error) {
         throw callError(error, exchange.context)
       }
     },
+  }
+}
+
+/** Hands on parts until no more is wanted. The SDK breaks its stream only over what it cannot read. */
+async function readParts(stream: ReadableStream<LanguageModelV3StreamPart>, { take, context, turn }: Exchange): Promise<void> {
+  const reader = stream.getReader()
+  for (;;) {
+    let next: ReadableStreamReadResult<LanguageModelV3StreamPart>
+    try {
+      next = await reader.read()
+    } catch (error) {
+      throw streamFault(`sent what cannot be read: ${messageOf(error)}`, context)
+    }
+    if (next.done) return
+    if (!take(next.value)) return reader.cancel()
+    await turn()
   }
 }
 

@@ -34,12 +34,18 @@ export interface Exchange {
   readonly read: (event: JsonRecord) => JsonRecord | undefined
   /** An event has too much in it to be parsed. */
   readonly refuse: (excess: string) => void
+  /** Called with what is made of it; false = nothing more is wanted. */
+  readonly take: (part: LanguageModelV3StreamPart) => boolean
+  /** Waited for after each part of the work. */
+  readonly turn: () => Promise<void> | undefined
+  /** For a call to which the provider gives none. */
+  readonly newId: () => string
   readonly context: ErrorContext
 }
 
 export interface Models {
-  /** Calls a model; rejects with `ProviderError`. */
-  stream(modelId: string, call: Call, exchange: Exchange): Promise<ReadableStream<LanguageModelV3StreamPart>>
+  /** Calls a model and hands on what it answers, until that is over or no more is wanted; rejects with `ProviderError`. */
+  ask(modelId: string, call: Call, exchange: Exchange): Promise<void>
 }
 
 export interface AnswerDeps {

@@ -3,12 +3,13 @@ import type { NativePlugin } from '../../../ports/plugin.js'
 import { createModelPlugin, type ModelPluginOptions } from '../exchange/plugin.js'
 import type { Protocol } from '../exchange/protocol.js'
 import { toCall } from './call.js'
+import { createChatModels } from './models.js'
 import { createAnswer } from './step.js'
 import { VENDORS, vendorEndpoints, vendorOf } from './vendors.js'
 
 export const chatCompletions: Protocol = {
   endpoint: (npm) => vendorOf(npm).endpoint,
-  load: async (settings, baseURL) => (await import('./sdk.js')).createChatModels(settings, baseURL),
+  load: async (settings, baseURL) => createChatModels(settings, baseURL),
   call: toCall,
   answer: createAnswer,
 }

@@ -1,0 +1,50 @@
+// Holds what a turn and a step with a tool cost, counted: what makes them dearer has to raise a number here.
+import { describe, expect, it } from 'vitest'
+import { calls, says, startTestService, type PlayedStep } from '../../fakes/service.js'
+import { type Counts, counted } from '../../fakes/counted.js'
+
+const look = { id: 'look', invoke: async () => ({ title: 'Look', output: 'seen' }) }
+const SAID = 'one two three four five six seven eight nine ten'
+
+interface Told extends Counts {
+  events: number
+}
+
+/** What a turn of these steps costs a session that has had two like it. */
+async function costOf(steps: (turn: string) => PlayedStep[]): Promise<Told> {
+  const service = await startTestService({ tools: [look] })
+  const id = await service.session()
+  async function turn(name: string): Promise<void> {
+    service.steps.push(...steps(name))
+    await service.prompt(id, name)
+    await service.idle(id)
+  }
+  await turn('first')
+  await turn('second')
+  const before = service.events.length
+  const counts = await counted(() => turn('third'))
+  return { ...counts, events: service.events.length - before }
+}
+
+const stepsWithTools = (count: number) => (turn: string) => [
+  ...Array.from({ length: count }, (_, at) => calls({ callId: `${turn}${at}`, tool: 'look' })),
+  says(SAID),
+]
+
+/** None of `found` is more than it may be; what has become less has its bound lowered with it. */
+function expectAtMost(found: Told, bounds: Told): void {
+  const excess = Object.entries(found).filter(([name, count]) => count > bounds[name as keyof Told])
+  expect(excess).toEqual([])
+}
+
+describe('what is done', () => {
+  it('for a turn without tools', async () => {
+    const plain = await costOf(stepsWithTools(0))
+    expectAtMost(plain, { events: 28, statements: 82, commits: 5, promises: 640, steps: 21, texts: 89, characters: 10931 })
+  })
+
+  it('for a turn with five calls, one after the other', async () => {
+    const withTools = await costOf(stepsWithTools(5))
+    expectAtMost(withTools, { events: 78, statements: 232, commits: 25, promises: 1370, steps: 111, texts: 269, characters: 36480 })
+  })
+})

@@ -85,7 +85,8 @@ export interface HttpServerOptions {
 
 export interface HttpServer {
   /** Resolves once connections are accepted; `port` 0 takes any free one. */
-  listen(address: { readonly host: string; readonly port: number }): Promise<{ readonly host: string; readonly port: number }>
+  /** `socket` is the descriptor of one that listens already, and whose address counts then. */
+  listen(address: Address & { readonly socket?: number | undefined }): Promise<Address>
   /** Refuses new calls, ends streams and waits, answers what is in flight; after `deadlineMs` cuts what is left. */
   close(deadlineMs: number): Promise<void>
   readonly inject: FastifyInstance['inject']
@@ -93,6 +94,11 @@ export interface HttpServer {
   readonly streams: number
   /** Open sockets, for counters. */
   readonly sockets: number
+}
+
+interface Address {
+  readonly host: string
+  readonly port: number
 }
 
 const CHECK_INTERVAL = 5000
@@ -159,11 +165,17 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   })
 
   return {
-    async listen({ host, port }) {
-      refuseOpenBind(host, options)
-      await app.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port })
+    async listen({ host, port, socket }) {
+      if (socket === undefined && !mayBind(host, options)) throw openBind(host)
+      // Node takes a descriptor before an address, and Fastify hands on what it does not know.
+      await app.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port, ...(socket !== undefined && { fd: socket }) })
       const address = app.server.address()
-      bound = { host, port: typeof address === 'object' && address !== null ? address.port : port }
+      const at = typeof address === 'object' && address !== null ? address : undefined
+      if (socket !== undefined && (at === undefined || !mayBind(at.address, options))) {
+        await app.close()
+        throw openBind(`the socket it was given (${at?.address ?? 'none of TCP'})`)
+      }
+      bound = { host: socket === undefined ? host : (at?.address ?? host), port: at?.port ?? port }
       return bound
     },
     async close(deadlineMs) {
@@ -266,15 +278,16 @@ function createApp(clock: Clock, log: Log, tickets: Tickets): { readonly app: Fa
   return { app, upgrades }
 }
 
-function refuseOpenBind(host: string, { tokens, allowUnauthenticatedRemote, log }: HttpServerOptions): void {
-  if (!tokens.trusted || isLoopbackName(host)) return
-  if (allowUnauthenticatedRemote !== true) {
-    throw new SvcError(
-      'config.invalid',
-      `Listening on ${host} without a credential would let everybody in: set SVC_AGENT_TOKEN, or use 127.0.0.1.`,
-    )
-  }
+function mayBind(host: string, { tokens, allowUnauthenticatedRemote, log }: HttpServerOptions): boolean {
+  if (!tokens.trusted || isLoopbackName(host)) return true
+  if (allowUnauthenticatedRemote !== true) return false
   log.warn('listening beyond loopback without a credential: everybody who can reach this address can run programs here', { host })
+  return true
+}
+
+function openBind(where: string): SvcError {
+  const message = `Listening on ${where} without a credential would let everybody in: set SVC_AGENT_TOKEN, or use 127.0.0.1.`
+  return new SvcError('config.invalid', message)
 }
 
 /** Logs a kind of refusal at most once a minute, with how often it happened. */

@@ -93,7 +93,7 @@ export async function startService(effects: Effects, options: ServiceOptions): P
       allowUnauthenticatedRemote: env['SVC_AGENT_ALLOW_UNAUTHENTICATED_REMOTE'] === '1',
       ...(duty !== undefined && { operations: checkScopes(() => duty.isEnding()) }),
     })
-    const { host, port } = await server.listen({ host: options.hostname, port: options.port })
+    const { host, port } = await server.listen({ host: options.hostname, port: options.port, socket: options.socket })
     url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
     const { token } = options
     const isAgents = (pid: number) => effects.processes.hasStarted(pid)

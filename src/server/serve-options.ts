@@ -2,6 +2,8 @@
 export interface ServeOptions {
   readonly port: number
   readonly hostname: string
+  /** Descriptor of a socket that listens already; its address counts. */
+  readonly socket?: number | undefined
   /** Origins a browser page may call from. */
   readonly origins: readonly string[]
   /** Host names this server answers to besides the loopback ones. */

@@ -51,14 +51,6 @@ const CAPABILITIES: Readonly<Record<string, string>> = {
   'svc.providers': '/v2/providers',
   'svc.artifacts': '/v2/artifacts',
 }
-/** Absent, and told as that: clients look here before they ask (service.md, Errors 4). */
-const NO_EXTERNAL_AGENTS = {
-  id: 'svc.external',
-  enabled: false,
-  apiPrefix: '/v2/external',
-  reason: 'conversations with external agents are not part of this version',
-} as const
-
 /** Resolves once the working directory is known in canonical form. */
 export async function createSystem(deps: SystemDeps): Promise<System> {
   const { effects, store, configs, resources, providers, version } = deps
@@ -139,7 +131,7 @@ function capabilitiesOf(version: string, effects: Pick<Effects, 'env'>): Capabil
   const isManaged = isManagementOn(effects) && (effects.env['SVC_AGENT_TOKEN'] ?? '') !== ''
   const there = Object.entries({ ...CAPABILITIES, ...(isManaged && { 'svc.management': '/v2/management' }) })
   const common = { version, disableable: false, source: 'core' } as const
-  return [...there.map(([id, apiPrefix]) => ({ ...common, id, enabled: true, apiPrefix })), { ...common, ...NO_EXTERNAL_AGENTS }]
+  return there.map(([id, apiPrefix]) => ({ ...common, id, enabled: true, apiPrefix }))
 }
 
 function toTool({ id, description, parameters, outputSchema }: ToolDefinition): Tool {

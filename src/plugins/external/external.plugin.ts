@@ -24,7 +24,7 @@ export function externalPlugin({ env }: ExternalOptions): NativePlugin {
   return {
     id: EXTERNAL_PLUGIN,
     name: 'External agents',
-    capability: { id: 'svc.external.preview', apiPrefix: '/v2/external' },
+    capability: { id: 'svc.external', apiPrefix: '/v2/external' },
     eventNamespaces: [],
     start(host) {
       const previews = createPreviews(host, env)

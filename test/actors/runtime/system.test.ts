@@ -66,7 +66,6 @@ test('every record fits its contract', async () => {
     'svc.config',
     'svc.directories',
     'svc.events',
-    'svc.external',
     'svc.identity',
     'svc.permissions',
     'svc.providers',

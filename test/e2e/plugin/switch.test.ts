@@ -50,7 +50,6 @@ test('every built-in plugin is listed with its prefix and what it needs, and wha
   const all = await server.get<Capability[]>('/v2/capabilities')
   expect(all.every(({ enabled, reason }) => enabled === (reason === undefined))).toBe(true)
   expect(all.flatMap(({ id, enabled, reason }) => (enabled ? [] : [[id, reason]]))).toEqual([
-    ['svc.external', 'conversations with external agents are not part of this version'],
     ['svc.websearch', '"websearch" is not offered: SVC_AGENT_WEBSEARCH_ENDPOINT names no search service'],
   ])
   expect(all.map(({ id, source, apiPrefix, disableable, requires }) => [id, source, apiPrefix, disableable, requires])).toEqual([
@@ -65,7 +64,6 @@ test('every built-in plugin is listed with its prefix and what it needs, and wha
     ['svc.skills', 'core', '/v2/skills', false, undefined],
     ['svc.providers', 'core', '/v2/providers', false, undefined],
     ['svc.artifacts', 'core', '/v2/artifacts', false, undefined],
-    ['svc.external', 'core', '/v2/external', false, undefined],
     ['svc.tools.workspace', 'plugin', '/v2/tools', true, undefined],
     ['svc.tools.shell', 'plugin', '/v2/tools', true, undefined],
     ['svc.interactions', 'plugin', '/v2/interactions', true, ['svc.permissions']],
@@ -78,7 +76,7 @@ test('every built-in plugin is listed with its prefix and what it needs, and wha
     ['svc.vcs', 'plugin', '/v2/plugins/dev.svc.vcs', true, undefined],
     ['svc.lsp', 'plugin', '/v2/plugins/dev.svc.lsp', true, undefined],
     ['svc.mcp', 'plugin', '/v2/plugins/dev.svc.mcp', true, undefined],
-    ['svc.external.preview', 'plugin', '/v2/external', true, undefined],
+    ['svc.external', 'plugin', '/v2/external', true, undefined],
     ['svc.semantic', 'plugin', '/v2/plugins/dev.svc.semantic', true, ['svc.sessions', 'svc.providers']],
     ['svc.subagents', 'plugin', '/v2/plugins/dev.svc.subagents', true, ['svc.sessions', 'svc.agents']],
     ['svc.goals', 'plugin', '/v2/plugins/dev.svc.goals', true, ['svc.sessions']],

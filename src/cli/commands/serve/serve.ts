@@ -1,10 +1,11 @@
 /** `svc serve`: runs the service until a signal ends it (threat-model §6.6.4). */
 import type { Effects } from '../../../ports/effects.js'
-import { closeInheritedDescriptors } from '../../../platform/node/process/descriptors.js'
+import { closeInheritedDescriptors, loadCloseOnExec } from '../../../platform/node/process/descriptors.js'
 import { createNodeEffects } from '../../../platform/node/node-effects.js'
 import { boundHeap } from '../../../platform/node/heap.js'
 import { optimizeAsEver } from '../../../platform/node/optimizing.js'
 import { scrubEnvironment } from '../../../platform/node/environment.js'
+import { givenSocket, openServiceManager, type ServiceManager } from '../../../platform/node/service/manager.js'
 import type { ServeOptions } from '../../../server/serve-options.js'
 import { type RunningService, startService } from '../../../server/composition.js'
 import { keptLog } from '../../kept-log.js'
@@ -18,22 +19,26 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /** Says where it listens once it can answer; answers the exit code: 0 after an orderly stop, 1 otherwise. */
 export async function serve(options: ServeOptions): Promise<number> {
-  closeInheritedDescriptors()
+  const socket = givenSocket(process.env)
+  closeInheritedDescriptors(socket)
+  if (socket !== undefined) (await loadCloseOnExec())(socket)
   boundHeap()
   const place = options.worker === undefined ? undefined : (await import('../../../server/worker/enter.js')).enterWorker(options.worker)
   const effects = createNodeEffects(keptLog(process.env, isScreen() ? 'warn' : 'info'))
+  const manager = await openServiceManager(process.env, effects)
   scrubEnvironment()
   const starting =
     place === undefined
-      ? startService(effects, { ...options, kind: 'serve' })
-      : (await import('../../../server/worker/worker.js')).startWorker(effects, { ...options, kind: 'serve' }, place)
+      ? startService(effects, { ...options, socket, kind: 'serve' })
+      : (await import('../../../server/worker/worker.js')).startWorker(effects, { ...options, socket, kind: 'serve' }, place)
   const service = await starting.catch((error: unknown) => {
     throw explainLock(error, effects.paths.state)
   })
   optimizeAsEver()
   effects.log.info('listening', { url: service.url, version: VERSION, pid: process.pid })
-  const stopped = untilStopped(service, effects) // before the line is read: who waits for it may stop us at once
+  const stopped = untilStopped(service, effects, manager) // before the line is read: who waits for it may stop us at once
   writeOut(`svc agent listening on ${service.url}\n`)
+  manager.ready(`listening on ${service.url}`)
   if (isWatched()) writeLines('out', await linesFor(service, options, effects))
   if (!(await service.hasModel().catch(() => true))) tellFirstSteps(effects)
   return stopped
@@ -56,7 +61,7 @@ async function linesFor({ url, defaultModel }: RunningService, options: ServeOpt
 }
 
 /** The first signal stops in order, the second one at once; so does an orderly stop that takes too long. */
-async function untilStopped(service: RunningService, { log }: Pick<Effects, 'log'>): Promise<number> {
+async function untilStopped(service: RunningService, { log }: Pick<Effects, 'log'>, manager: ServiceManager): Promise<number> {
   const giveUp = () => {
     log.warn('stopped at once: what was under way is told as interrupted')
     service.kill()
@@ -65,11 +70,13 @@ async function untilStopped(service: RunningService, { log }: Pick<Effects, 'log
   let onSignal = (signal: string) => {
     onSignal = giveUp
     log.info('stopping', { signal })
+    manager.stopping(service.stopsWithin)
     setTimeout(giveUp, service.stopsWithin).unref()
     void service.stop()
   }
   for (const signal of SIGNALS) process.on(signal, () => onSignal(signal))
   const { exitCode } = await service.ended
+  manager.ended()
   log.info('stopped', { exitCode })
   return exitCode
 }

@@ -6,13 +6,13 @@ const CLOSE_ON_EXEC = 0o2000000
  * Closes descriptors that whoever started this server left open in it and that every program it starts would inherit
  * (threat-model C5); the runtime itself takes care of low numbers only. Call once, before anything else opens files;
  * returns how many were closed. The runtime's own are told apart by their close-on-exec flag. Linux only, elsewhere
- * nothing is known about them; a server started with a message channel to its parent keeps all.
+ * nothing is known about them; a server started with a message channel to its parent keeps all. `kept` is one that was meant for it.
  */
-export function closeInheritedDescriptors(): number {
+export function closeInheritedDescriptors(kept?: number): number {
   if (process.platform !== 'linux' || process.channel !== undefined) return 0
   let closed = 0
   for (const name of readdirSync('/proc/self/fd')) {
-    if (Number(name) > 2 && isInheritable(name)) {
+    if (Number(name) > 2 && Number(name) !== kept && isInheritable(name)) {
       closeSync(Number(name))
       closed += 1
     }

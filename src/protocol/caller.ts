@@ -18,6 +18,8 @@ export interface Caller {
   readonly until?: number
   /** What a caller of a worker may ask for; absent everywhere else. */
   readonly scopes?: ReadonlySet<WorkerScope>
+  /** Its directories are all that there are on this server: the root of a worker. */
+  readonly hasWhole?: true
   /** Administers the workspace of a worker: may do there what is for the local operator elsewhere, where the scopes open it. */
   readonly manages?: true
   /** What whoever signed the credential says of who is behind it. */

@@ -48,7 +48,7 @@ export function createOwners(store: Pick<Store, 'sessions'>): Owners {
     mayHear(caller, sessionId) {
       const owner = sessionId === undefined ? undefined : ownerOf(sessionId)
       if (owner !== undefined) return allows(caller, owner)
-      return caller.tenantId === LOCAL_TENANT && caller.directoryPrefixes === undefined
+      return caller.tenantId === LOCAL_TENANT && (caller.directoryPrefixes === undefined || caller.hasWhole === true)
     },
     noted: (session) => void note(session),
   }

@@ -2,7 +2,7 @@
 import type { Caller } from '../../protocol/caller.js'
 import type { RouteContract } from '../../protocol/route.js'
 
-export interface AskedOperation {
+interface AskedOperation {
   readonly method: string
   readonly scope: string | undefined
 }

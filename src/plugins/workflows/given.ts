@@ -16,7 +16,8 @@ export interface Given {
 }
 
 export function readCall(effects: Pick<Effects, 'paths'>, { caller, directory, params, query, headers, body }: OperationCall): Given {
-  if (caller.directoryPrefixes !== undefined) throw new SvcError('request.forbidden', 'Scheduled workflows are for local callers only.')
+  if (caller.directoryPrefixes !== undefined && caller.hasWhole !== true)
+    throw new SvcError('request.forbidden', 'Scheduled workflows are for local callers only.')
   const texts: Readonly<Record<string, unknown>> = { ...record(params), ...record(query), ...record(headers) }
   const text = (name: string) => (typeof texts[name] === 'string' ? texts[name] : undefined)
   const limit = texts['limit']

@@ -4,7 +4,7 @@
  * I1 What is said of it is taken word for word, or the start is refused; a message names the file and the member, never a value.
  * I2 Nothing that the worker believes, keeps or is configured by lies where its workspace could change it.
  */
-import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, realpathSync, statSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, statSync } from 'node:fs'
 import type { KeyObject } from 'node:crypto'
 import { dirname, join, resolve } from 'node:path'
 import { keyOfBytes } from '../../actors/tenancy/worker/worker-token.js'
@@ -17,7 +17,7 @@ import type { ModelBroker } from '../../ports/model-broker.js'
 import { isSendable } from '../../protocol/text/bearer.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { messageOf } from '../../protocol/message-of.js'
-import { whoElseMay } from '../../store/disk/state-directory.js'
+import { prepareDirectory, whoElseMay } from '../../store/disk/state-directory.js'
 import type { ServeOptions } from '../serve-options.js'
 
 const SECOND = 1000
@@ -143,11 +143,7 @@ function checkOwnPlaces(root: string): void {
   const credentials = process.env['SVC_AGENT_AUTH_PATH']
   const places = [state, config, cache, ...(credentials ? [resolve(credentials)] : [])]
   for (const place of places) if (isWithin(root, realOf(place))) throw refused(place, 'lies within the root of the worker')
-  try {
-    mkdirSync(state, { recursive: true, mode: 0o700 })
-  } catch (error) {
-    throw refused(state, `cannot be made: ${messageOf(error)}`)
-  }
+  prepareDirectory(state)
   const mode = whoElseMay(state)
   if (mode !== undefined) throw refused(state, `can be looked into by other users (its mode is ${mode}, and has to be 0700)`)
 }

@@ -26,6 +26,7 @@ test('a token makes the caller it says, in the one tenant of the worker, until i
     actorType: 'human',
     directoryPrefixes: ['/srv/space'],
     scopes: new Set(['agent:read', 'workspace:admin']),
+    hasWhole: true,
     manages: true,
     until: now + 300_000,
   })

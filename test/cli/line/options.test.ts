@@ -15,6 +15,14 @@ const WITH: Readonly<Record<string, readonly string[]>> = {
   'plugin update --yes': ['--trust'],
   'plugin test --server': ['tool'],
 }
+const WORKER = ['--worker-bootstrap', 'b', '--worker-verification-key-file', 'k']
+/** What is refused alone, and without them. */
+const TOGETHER: Readonly<Record<string, readonly string[]>> = {
+  'serve --worker-bootstrap': WORKER.slice(2),
+  'serve --worker-verification-key-file': WORKER.slice(0, 2),
+  'serve --worker-broker': [...WORKER, '--worker-broker-token-file', 't'],
+  'serve --worker-broker-token-file': [...WORKER, '--worker-broker', 'https://host.example'],
+}
 const VALUE: Readonly<Record<string, string>> = {
   'workflow preview --from': '2026-05-04',
   'serve --cors': 'https://app.example:8443',
@@ -61,7 +69,7 @@ describe('an option of a page', () => {
       ...(option.short === undefined ? [] : [`-${option.short}`]),
     ]
     const meant = samples(title, option).flatMap((value) =>
-      spellings.map((spelling) => JSON.stringify(read(page, [...more, spelling, ...value]))),
+      spellings.map((spelling) => JSON.stringify(read(page, [...more, ...(TOGETHER[title] ?? []), spelling, ...value]))),
     )
     return { plain: JSON.stringify(read(page, more)), meant: new Set(meant) }
   }

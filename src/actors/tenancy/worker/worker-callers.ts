@@ -31,7 +31,7 @@ export function openWorkerCallers(clock: Pick<Clock, 'now'>, key: KeyObject, wor
       const claims = readToken(secret, key, worker)
       if (claims === undefined || !holds(claims, clock.now())) return undefined
       refuseQuotas(claims)
-      const caller = callerOf(claims)
+      const caller = callerOf(claims, worker)
       remembered.set(digest, { claims, caller })
       return caller
     },
@@ -39,10 +39,15 @@ export function openWorkerCallers(clock: Pick<Clock, 'now'>, key: KeyObject, wor
   }
 }
 
-function callerOf({ subject, actorType, directoryPrefix, scopes, expiresAt }: WorkerClaims): Caller {
+function callerOf({ subject, actorType, directoryPrefix, scopes, expiresAt }: WorkerClaims, { root }: WorkerBootstrap): Caller {
   const common = { subject, tenantId: LOCAL_TENANT, authenticated: true, operator: false, actorType, until: expiresAt * SECOND } as const
   const worker = { directoryPrefixes: [directoryPrefix], scopes: new Set(scopes) }
-  return scopes.includes('workspace:admin') ? { ...common, ...worker, manages: true } : { ...common, ...worker }
+  return {
+    ...common,
+    ...worker,
+    ...(directoryPrefix === root && { hasWhole: true as const }),
+    ...(scopes.includes('workspace:admin') && { manages: true as const }),
+  }
 }
 
 /** A bound that nobody keeps is refused rather than promised. */

@@ -282,6 +282,8 @@ export const REASONS = {
   'src/actors/plugin/link/frame-reader.ts Promise idle': 'the reading of what has come so far: the end of the output waits for it',
   'src/actors/plugin/native/native-calls.ts promises underWay': ENDINGS,
   'src/actors/plugin/package/package-copy.ts promises closing': ENDINGS,
+  'src/actors/plugin/package/resting-packages.ts Promise prepared':
+    'what a package at rest came to is worked out by its machine; this is for who waits until that is known',
   'src/actors/plugin/process/process-instance.ts Promise opening':
     'the start that the instance machine began ends before what it left is killed',
   'src/actors/plugin/entry/hook-command.ts Promise handling': 'a queue of events that is worked off: there is work, or there is none',

@@ -3,8 +3,10 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { PackageLifecycleInfo } from '../../../src/protocol/plugin/plugin.js'
+import type { NativePlugin } from '../../../src/ports/plugin.js'
 import type { PlayedChild } from '../../../src/published/testing/world/child.js'
 import { createFakeEffects } from '../../fakes/effects.js'
+import { readTool } from '../../fakes/plugins.js'
 import { until } from '../../fakes/programs.js'
 import { calls, says, startTestService, type TestService } from '../../fakes/service.js'
 
@@ -63,12 +65,16 @@ async function remembered() {
   await first.stop()
   children.length = 0
   const next = async (...tools: string[]) => {
-    const service = await startTestService({ effects, config, steps: [...tools.map((tool, n) => calls({ callId: `call_${n}`, tool, input: {} })), says('Done.')] })
+    const service = await startTestService({
+      effects,
+      config,
+      steps: [...tools.map((tool, n) => calls({ callId: `call_${n}`, tool, input: {} })), says('Done.')],
+    })
     await service.runtime.system.tools(service.directory)
     await reaches(service, 'active')
     return service
   }
-  return { effects, children, next, told, approve }
+  return { effects, children, config, next, told, approve }
 }
 
 const statesIn = (service: TestService) =>
@@ -134,6 +140,18 @@ test('starts other content as its next generation', async () => {
     const [info] = await service.runtime.plugins.lifecycle(service.directory)
     return info?.state === 'active' && info.generation === 2
   })
+  expect(children).toHaveLength(1)
+})
+
+test('whose tool another has by now is refused as one that is started, and tells why', async () => {
+  const { effects, children, config } = await remembered()
+  const owner: NativePlugin = { id: 'dev.svc.owner', name: 'Owner', start: () => ({ tools: [{ ...readTool, id: TOOL }] }) }
+  const service = await startTestService({ effects, config, plugins: [owner] })
+  await service.runtime.system.tools(service.directory)
+  await reaches(service, 'failed')
+  const [info] = await service.runtime.plugins.lifecycle(service.directory)
+  expect(info?.diagnostics[0]?.message).toBe(`The tool "${TOOL}" is already contributed by dev.svc.owner.`)
+  expect(statesIn(service)).toEqual(['discovered', 'trusted', 'enabled', 'loading', 'failed'])
   expect(children).toHaveLength(1)
 })
 

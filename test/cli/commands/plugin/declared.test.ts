@@ -8,7 +8,10 @@ function target(more: object) {
   if (agent === null) throw new Error('it has no agent')
   return agent
 }
-const fetching = (url: string, alias?: string) => ({ operation: 'fetch', input: { url, ...(alias !== undefined && { credential: { alias } }) } })
+const fetching = (url: string, alias?: string) => ({
+  operation: 'fetch',
+  input: { url, ...(alias !== undefined && { credential: { alias } }) },
+})
 const secrets = [{ alias: 'token', purpose: 'to ask', hosts: ['one.example'] }]
 const whole = target({ capabilities: ['network', 'secret-use'], network: { hosts: ['one.example', 'two.example'] }, secrets })
 
@@ -17,7 +20,13 @@ test.for([
   ['a host', whole, 'host.network.request', fetching('https://three.example/'), 'three.example is not one of the hosts'],
   ['a secret', whole, 'host.network.request', fetching('https://one.example/', 'other'), 'declares no secret "other"'],
   ['a secret for that host', whole, 'host.network.request', fetching('https://two.example/', 'token'), 'for two.example'],
-  ['the use of secrets', target({ capabilities: ['network'], secrets }), 'host.network.request', fetching('https://one.example/', 'token'), '"secret-use"'],
+  [
+    'the use of secrets',
+    target({ capabilities: ['network'], secrets }),
+    'host.network.request',
+    fetching('https://one.example/', 'token'),
+    '"secret-use"',
+  ],
 ] as const)('refuses %s that the manifest does not have', ([, manifest, method, params, why]) => {
   expect(undeclared(manifest, method, params)).toContain(why)
 })

@@ -97,6 +97,8 @@ export interface PreparedGeneration {
   publish(): void
   /** The actor of its process was made. */
   made(ref: InstanceRef): void
+  /** Retires it while it has no actor; answers whether it could, which it cannot while somebody is inside. */
+  release(): boolean
 }
 
 /** What there is of generations (I1), by id unless it is said otherwise. */
@@ -204,9 +206,10 @@ async function prepare(kept: Kept, input: GenerationInput): Promise<PreparedGene
     known.push({ instanceId, effects })
     return late.process
   })
-  const [process] = known
-  if (process === undefined) throw new Error('it is no process')
-  const { instanceId, effects } = process
+  const [only] = known
+  if (only === undefined) throw new Error('it is no process')
+  const { instanceId, effects } = only
+  const each = ready(kept, plan, instance)
   return {
     instanceId,
     made(ref) {
@@ -214,10 +217,17 @@ async function prepare(kept: Kept, input: GenerationInput): Promise<PreparedGene
       late.made(ref)
     },
     publish() {
-      const each = ready(kept, plan, instance)
       publish(kept, input, each)
       running.set(idOf(input), each)
       processes.set(instanceId, effects)
+    },
+    release() {
+      if (each.door.holders > 0) return false
+      withdraw(deps, each)
+      running.delete(idOf(input))
+      processes.delete(instanceId)
+      void effects.kill()
+      return true
     },
   }
 }

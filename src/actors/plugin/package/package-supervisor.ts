@@ -129,8 +129,7 @@ export function supervisePackages(deps: SupervisorDeps): PackageSupervisor {
     },
     drain() {
       late.clear()
-      resting.stop()
-      resting.wakeAll()
+      resting.drain()
       return packages.drain((ref) => ref.send({ type: 'stop.requested' }))
     },
     stop() {

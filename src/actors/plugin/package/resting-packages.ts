@@ -42,7 +42,9 @@ export interface RestingPackages {
   wakeAll(): void
   /** Resolves when it serves, or has an actor. */
   settled(key: string): Promise<void>
-  /** Forgets those that do not serve yet. */
+  /** Retires all; those that somebody is inside of have actors afterwards. */
+  drain(): void
+  /** Forgets all. */
   stop(): void
   readonly size: number
 }
@@ -118,9 +120,13 @@ export function createRestingPackages({ prepare, onState, onStart, onWoken }: Re
     async settled(key) {
       await sleepers.get(key)?.prepared
     },
-    stop() {
-      for (const [key, { generation }] of sleepers) if (generation === undefined) sleepers.delete(key)
+    drain() {
+      for (const [key, { generation }] of sleepers) {
+        if (generation?.release() === false) wake(key)
+        else sleepers.delete(key)
+      }
     },
+    stop: () => sleepers.clear(),
     get size() {
       return sleepers.size
     },

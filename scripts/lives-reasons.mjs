@@ -187,6 +187,8 @@ export const REASONS = {
   'src/actors/artifact/artifacts.ts in flight uploading': INSIDE,
   'src/actors/interaction/requests.ts in flight open': LISTED,
   'src/actors/plugin/entry/hook-command.ts in flight waiting': INSIDE,
+  'src/actors/plugin/generation/generation.actor.ts in flight running': LISTED,
+  'src/actors/plugin/generation/generation.actor.ts in flight processes': LISTED,
   'src/actors/plugin/generation/generation.actor.ts in flight starting':
     'starts of instances, which are machines: a kill waits for what it kills',
   'src/actors/plugin/native/native-calls.ts in flight underWay': INSIDE,

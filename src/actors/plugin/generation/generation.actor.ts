@@ -217,7 +217,12 @@ async function prepare(kept: Kept, input: GenerationInput): Promise<PreparedGene
       late.made(ref)
     },
     publish() {
-      publish(kept, input, each)
+      try {
+        publish(kept, input, each)
+      } catch (error) {
+        void effects.kill()
+        throw error
+      }
       running.set(idOf(input), each)
       processes.set(instanceId, effects)
     },

@@ -148,6 +148,7 @@ function createProcess(deps: ProcessDeps, spec: ProcessSpec, subject: Subject): 
       await child?.gone
     },
     async kill() {
+      if (opening === undefined) subject.offered?.giveBack()
       kill()
       const opened = await opening?.catch(ignore)
       await Promise.all([opened?.gone, opened?.ended])

@@ -46,7 +46,9 @@ createInterface({ input: process.stdin }).on('line', async (line) => {
   if (method === 'initialize') {
     owner = params.owner
     const services = { providers: [{ descriptor: { id: 'fast', name: 'Fast', models: ['m'] } }] }
-    return send({ id, result: { protocol: 'svc-plugin/2', tools: [tool('asks'), tool('writes')], services } })
+    const [, idle] = /^bench\\.(idle\\d+)$/.exec(params.pluginId) ?? []
+    const offer = idle === undefined ? { tools: [tool('asks'), tool('writes')], services } : { tools: [tool(idle)] } // nobody has a name twice
+    return send({ id, result: { protocol: 'svc-plugin/2', ...offer } })
   }
   if (method === 'tool.invoke') return run(params.tool, params.input).then((result) => send({ id, result }), ({ message: error }) => send({ id, error }))
   if (method !== 'provider.stream') return

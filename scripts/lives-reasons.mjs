@@ -188,8 +188,11 @@ export const REASONS = {
   'src/actors/artifact/artifacts.ts in flight uploading': INSIDE,
   'src/actors/interaction/requests.ts in flight open': LISTED,
   'src/actors/plugin/entry/hook-command.ts in flight waiting': INSIDE,
+  'src/actors/plugin/generation/generation.actor.ts in flight running': LISTED,
+  'src/actors/plugin/generation/generation.actor.ts in flight processes': LISTED,
   'src/actors/plugin/generation/generation.actor.ts in flight starting':
     'starts of instances, which are machines: a kill waits for what it kills',
+  'src/actors/plugin/process/offers.ts in flight taken': 'a memory: what was used of what is known; it forgets what was not used in the end',
   'src/actors/plugin/native/native-calls.ts in flight underWay': INSIDE,
   'src/actors/plugin/package/package-copy.ts in flight closing': ENDINGS,
   'src/actors/plugin/package/package-reader.ts in flight known': 'a memory: what is read anew is forgotten first',
@@ -283,6 +286,8 @@ export const REASONS = {
   'src/actors/plugin/link/frame-reader.ts Promise idle': 'the reading of what has come so far: the end of the output waits for it',
   'src/actors/plugin/native/native-calls.ts promises underWay': ENDINGS,
   'src/actors/plugin/package/package-copy.ts promises closing': ENDINGS,
+  'src/actors/plugin/package/resting-packages.ts Promise prepared':
+    'what a package at rest came to is worked out by its machine; this is for who waits until that is known',
   'src/actors/plugin/process/process-instance.ts Promise opening':
     'the start that the instance machine began ends before what it left is killed',
   'src/actors/plugin/entry/hook-command.ts Promise handling': 'a queue of events that is worked off: there is work, or there is none',

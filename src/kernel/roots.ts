@@ -2,7 +2,8 @@
  * Every root actor of the service, so that somebody who looks can find it. Supervisors add their actors before they start them.
  *
  * I1 An actor is listed from `add` until it ends, however it ends.
- * I2 While nobody looks, an actor costs one entry and the subscription that removes it.
+ * I2 Who looks finds every actor that is meant to be there, also one that is only made then.
+ * I3 While nobody looks, an actor costs one entry and the subscription that removes it.
  */
 import type { AnyActorRef } from 'xstate'
 import { createLru } from './lru.js'
@@ -26,9 +27,11 @@ interface DirectoryWatcher {
 export interface ActorRegistry {
   /** Lists a root actor that is about to be started, until it ends; nothing else has to be done. */
   add(ref: AnyActorRef, kind: string): void
+  /** Called before somebody looks: makes the actors that were not needed so far. */
+  beforeLook?(make: () => void): void
 }
 
-export interface ActorDirectory extends ActorRegistry {
+export interface ActorDirectory extends Required<ActorRegistry> {
   /** In the order they were added. */
   roots(): IterableIterator<RootActor>
   /** Tells of every root from now on; answers the function that ends it. */
@@ -44,6 +47,7 @@ export function createActorDirectory(how: {
 }): ActorDirectory {
   const roots = new Map<AnyActorRef, RootActor>()
   const watchers = new Set<DirectoryWatcher>()
+  const makers: (() => void)[] = []
   /** Crashes by actor id. */
   const crashes = createLru<string, number>(how.crashes)
 
@@ -64,7 +68,11 @@ export function createActorDirectory(how: {
       ref.subscribe({ complete: () => end(root, 'done'), error: () => end(root, 'error') })
       for (const watcher of watchers) watcher.onAdded(root)
     },
-    roots: () => roots.values(),
+    beforeLook: (make) => void makers.push(make),
+    roots() {
+      for (const make of makers) make() // I2
+      return roots.values()
+    },
     watch(watcher) {
       watchers.add(watcher)
       return () => void watchers.delete(watcher)

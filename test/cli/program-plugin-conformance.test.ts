@@ -3,7 +3,7 @@
  * The conformance list of `svc plugin test`. A plugin that does the same in each of the four languages passes every check, and fails each of its
  * own that is turned round; a program with one flaw fails the check for it, so that none of the seventeen is empty.
  */
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -137,6 +137,9 @@ describe('the whole list', () => {
       const root = join(home.workspace, language)
       const [from, to] = FILES[language]
       cpSync(join(FIXTURES, from), join(root, to))
+      const manifest = join(root, 'package/svc-plugin.json')
+      const asks = '"capabilities": ["config-read", "secret-use", "workspace-read"]'
+      writeFileSync(manifest, readFileSync(manifest, 'utf8').replace('"capabilities": []', asks))
       const write = (checks: readonly object[]) => writeFileSync(join(root, 'svc-plugin.test.json'), JSON.stringify({ checks }))
       write(CHECKS)
       const whole = await check(language)

@@ -111,6 +111,9 @@ describe('svc plugin test', () => {
     const file = join(home.workspace, 'mine/svc-plugin.test.json')
     const checks = JSON.parse(readFileSync(file, 'utf8')) as object
     writeFileSync(file, JSON.stringify({ ...checks, host: { 'host.network.request': { status: 200 } } }))
+    const undeclared = await home.run(['plugin', 'test', './mine'])
+    expect([undeclared.code, undeclared.stderr]).toEqual([1, expect.stringContaining('the manifest does not ask for "network"')])
+    change('mine/package/svc-plugin.json', '"capabilities": []', '"capabilities": ["network"]')
     const { code, stderr } = await home.run(['plugin', 'test', './mine'])
     expect([code, stderr]).toEqual([1, expect.stringContaining('none of a broker, which answers { "output": … }')])
     expect(stderr).toMatch(/\n +at .*mine\/package\/plugin\.js:\d+/)
@@ -120,8 +123,8 @@ describe('svc plugin test', () => {
     expect(await home.run(['plugin', 'test', './mine'])).toMatchObject({ code: 0, stderr: '' })
     change(
       'mine/package/svc-plugin.json',
-      '"capabilities": []',
-      '"settings": { "type": "object", "required": ["url"] }, "capabilities": []',
+      '"capabilities": ["network"]',
+      '"settings": { "type": "object", "required": ["url"] }, "capabilities": ["network"]',
     )
     expect((await home.run(['plugin', 'test', './mine'])).stderr).toMatch(
       /^svc: the "config" of \S+ does not fit agent\.settings: .*"url"\n$/,

@@ -34,6 +34,11 @@ export interface PackageActors {
 export function createPackageActors(deps: PackageActorDeps): PackageActors {
   const { effects, registry, records, store, plan } = deps
   const dependencies = createDependencies(effects, records, () => supervisor)
+  async function keepCopy(key: string, revision: string): Promise<void> {
+    const origin = records.get(key)?.origin
+    const found = origin?.kind === 'package' ? origin.sighting.found : undefined
+    if (found?.revision === revision) await store.keep(found.root, found)
+  }
   const conflicts = createConflicts(records, () => supervisor)
   const generations = createGenerations({
     now: () => effects.clock.now(),
@@ -52,6 +57,7 @@ export function createPackageActors(deps: PackageActorDeps): PackageActors {
     },
     onConflict: (key, owner) => conflicts.refused(key, owner),
     onContributed: (pluginId) => conflicts.contributed(pluginId),
+    wake: (key) => supervisor.wake(key),
     onGone(key, _number, droppedFrames) {
       const record = records.get(key)
       if (record !== undefined) record.droppedFrames += droppedFrames
@@ -63,18 +69,23 @@ export function createPackageActors(deps: PackageActorDeps): PackageActors {
     actors: deps.actors,
     onState(key) {
       const record = records.get(key)
-      const info = packageInfo(registry, record, supervisor.snapshot(key), dependencies.problems(key))
-      if (info !== undefined && record?.origin.kind === 'package') deps.onUpdated(info, record.origin.sighting.place.workspaceId)
+      if (record?.origin.kind === 'package') {
+        const info = packageInfo(registry, record, supervisor.snapshot(key), dependencies.problems(key))
+        if (info !== undefined) deps.onUpdated(info, record.origin.sighting.place.workspaceId)
+      }
       conflicts.moved(key)
+    },
+    async prepare(input) {
+      const { key, revision } = input
+      const kind = records.get(key)?.origin.kind
+      if (kind === 'package') await keepCopy(key, revision)
+      if (kind !== 'package' && kind !== 'process') throw new Error('it is started anyway')
+      return generations.prepare(input)
     },
     logic: packageMachine.provide({
       actors: {
         generation: generations.logic,
-        keepCopy: fromPromise(async ({ input: { key, revision } }) => {
-          const origin = records.get(key)?.origin
-          const found = origin?.kind === 'package' ? origin.sighting.found : undefined
-          if (found?.revision === revision) await store.keep(found.root, found)
-        }),
+        keepCopy: fromPromise(({ input: { key, revision } }) => keepCopy(key, revision)),
       },
     }),
   })

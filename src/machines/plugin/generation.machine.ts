@@ -6,7 +6,7 @@
  *    retired at once.
  * I3 Retirement is: revoke, fail streams, `shutdown`, wait `shutdownGrace`, kill the tree. It always ends.
  */
-import { type ActorRef, type ActorRefFrom, assign, type ErrorActorEvent, enqueueActions, setup, type Snapshot } from 'xstate'
+import { type ActorRefFrom, assign, type ErrorActorEvent, enqueueActions, setup } from 'xstate'
 import { LIMITS } from '../../protocol/limits.js'
 import { type InstanceInput, instanceMachine } from './instance.machine.js'
 import { requiredCallback, requiredPromise } from '../required.js'
@@ -17,8 +17,6 @@ export interface GenerationInput {
   readonly key: string
   readonly number: number
   readonly revision: string
-  /** The package actor, which is told what becomes of it. */
-  readonly parent?: ActorRef<Snapshot<unknown>, GenerationReport>
 }
 
 type GenerationEnd = 'refused' | 'failed' | 'retired'
@@ -58,7 +56,7 @@ export interface GenerationRef {
   getSnapshot(): { readonly children: { readonly instance?: ActorRefFrom<typeof instanceMachine> | undefined } }
 }
 
-export interface StartInput extends Omit<GenerationInput, 'parent'> {
+export interface StartInput extends GenerationInput {
   readonly generation: GenerationRef
 }
 
@@ -91,11 +89,11 @@ export const generationMachine = setup({
     noteRefusal: assign({ end: 'refused', reason: (_, error: unknown) => messageOf(error) }),
     noteFailure: assign({ end: 'failed', reason: (_, reason: string) => reason }),
     spawnInstance: enqueueActions(({ enqueue }, input: InstanceInput) => enqueue.spawnChild('instance', { id: 'instance', input })),
-    reportPublished: enqueueActions(({ context: { parent, number, revision }, enqueue }) => {
-      if (parent !== undefined) enqueue.sendTo(parent, { type: 'generation.published', number, revision })
+    reportPublished: enqueueActions(({ context: { number, revision }, self: { _parent: parent }, enqueue }) => {
+      if (parent !== undefined) enqueue.sendTo(parent, { type: 'generation.published', number, revision } satisfies GenerationReport)
     }),
-    reportUnavailable: enqueueActions(({ context: { parent, number, reason }, enqueue }) => {
-      if (parent !== undefined) enqueue.sendTo(parent, { type: 'generation.unavailable', number, reason })
+    reportUnavailable: enqueueActions(({ context: { number, reason }, self: { _parent: parent }, enqueue }) => {
+      if (parent !== undefined) enqueue.sendTo(parent, { type: 'generation.unavailable', number, reason } satisfies GenerationReport)
     }),
   },
   delays: {

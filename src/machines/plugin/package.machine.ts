@@ -184,10 +184,10 @@ export const packageMachine = setup({
     /** The number is given before anything of it runs (plugin-protocol §3.4). */
     nameCandidate: assign(({ context }) => named(context, context.assessment?.revision ?? '')),
     nameRestored: assign(({ context }) => named(context, revisionToRestore(context) ?? '')),
-    spawnCandidate: enqueueActions(({ context: { key, candidate, alive }, self, enqueue }) => {
+    spawnCandidate: enqueueActions(({ context: { key, candidate, alive }, enqueue }) => {
       if (candidate === undefined) return
       const { number, revision } = candidate
-      enqueue.spawnChild('generation', { id: `${CHILD}${number}`, input: { key, number, revision, parent: self } })
+      enqueue.spawnChild('generation', { id: `${CHILD}${number}`, input: { key, number, revision } })
       enqueue.assign({ alive: [...alive, number] })
     }),
     supersedeServing: enqueueActions(({ context: { serving, alive }, enqueue }) => {

@@ -1,4 +1,4 @@
-import { symlinkSync } from 'node:fs'
+import { readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { endSandboxes, luaPackage, removeSandboxFiles, startSandbox } from '../../fixtures/lua-sandbox.js'
@@ -130,5 +130,21 @@ describe('the program', () => {
     const sandbox = await startSandbox(root)
     await sandbox.ended
     expect(sandbox.stderr()).toContain('is not a file of the package')
+  })
+})
+
+describe('the JSON module of the example that others copy', () => {
+  const module = readFileSync(new URL('../../../examples/plugins/issue-tracker/package/lua/json.lua', import.meta.url), 'utf8')
+  const back = (value: string) => output(`local json = require("json"); return json.encode(${value})`, { 'lua/json.lua': module })
+
+  it('writes values of every kind, and reads what it wrote', async () => {
+    const value = '{ list = { 1, -2.5, "a\\n\\"", false, {} }, nested = { deep = { { 1 } } }, ["k\\"ey"] = true }'
+    const text = '{"k\\u0022ey":true,"list":[1,-2.5,"a\\u000a\\u0022",false,{}],"nested":{"deep":[[1]]}}'
+    expect(await back(value)).toBe(text)
+    expect(await back(`json.decode(${JSON.stringify('[{"a":[1,"ü",true]},1.5]')})`)).toBe('[{"a":[1,"ü",true]},1.5]')
+  })
+
+  it.for(['{ f = print }', '1 / 0', '(function() local t = {}; t.t = t; return t end)()'])('refuses %s', async (value) => {
+    expect(await back(value)).toMatch(/is no JSON|has no such number|nested too deeply/)
   })
 })

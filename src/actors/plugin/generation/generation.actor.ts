@@ -7,10 +7,24 @@
 import { fromCallback, fromPromise } from 'xstate'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { type GenerationRef, generationMachine, type StartInput } from '../../../machines/plugin/generation.machine.js'
+import {
+  type GenerationInput,
+  type GenerationRef,
+  generationMachine,
+  type StartInput,
+} from '../../../machines/plugin/generation.machine.js'
 import { createDoor, type Door } from '../registry/door.js'
-import type { AdoptProcess, InstanceProblem, PluginInstance, StartInstance } from './instance.js'
+import {
+  adopted,
+  type AdoptedProcess,
+  type AdoptProcess,
+  type InstanceProblem,
+  type InstanceRef,
+  type PluginInstance,
+  type StartInstance,
+} from './instance.js'
 import { type InstanceEffects, instanceLogic } from './instance.actor.js'
+import { adoptLate } from './late-adoption.js'
 import type { HookReport, Publication } from '../registry/publication.js'
 import type { Registry } from '../registry/registry.js'
 import type { Reach } from '../../../ports/view.js'
@@ -40,6 +54,8 @@ export interface GenerationDeps {
   onConflict(key: string, owner: string): void
   /** What a plugin contributes is published or withdrawn. */
   onContributed(pluginId: string): void
+  /** Makes the actors of a package that rests without them. */
+  wake(key: string): void
   /** Nothing of it runs any more; `droppedFrames` were counted in its life. */
   onGone(key: string, number: number, droppedFrames: number): void
 }
@@ -52,6 +68,8 @@ interface Running {
   publication: Publication | undefined
 }
 
+/** What rests is not cancelled: whoever gave it up does not publish it. */
+const NEVER = new AbortController().signal
 const UNSTOPPABLE = `had not ended ${LIMITS.plugins.shutdownGrace} ms after it was told to, and was killed.`
 
 export interface RunningGeneration {
@@ -64,10 +82,23 @@ export interface RunningGeneration {
 
 export interface Generations {
   readonly logic: typeof generationMachine
+  /** Has a generation ready without an actor; rejects where it cannot serve before it is started. */
+  prepare(input: GenerationInput): Promise<PreparedGeneration>
   /** What runs of a generation; undefined before its start and after its end. */
   running(key: string, number: number): RunningGeneration | undefined
   /** Ends every instance at once, for a service that waits for nobody. */
   killAll(): void
+}
+
+/** A generation that serves while it rests; its actors may be made later. */
+export interface PreparedGeneration {
+  readonly instanceId: string
+  /** Throws without effect, as the effect `publish` does. */
+  publish(): void
+  /** The actor of its process was made. */
+  made(ref: InstanceRef): void
+  /** Retires it while it has no actor; answers whether it could, which it cannot while somebody is inside. */
+  release(): boolean
 }
 
 /** What there is of generations (I1), by id unless it is said otherwise. */
@@ -103,6 +134,7 @@ export function createGenerations(deps: GenerationDeps): Generations {
   })
   return {
     logic,
+    prepare: (...subject) => prepare(kept, ...subject),
     running(key, number) {
       const each = kept.running.get(idOf({ key, number }))
       return each && { instance: each.instance, readyAt: each.readyAt, leases: each.door.holders }
@@ -129,36 +161,82 @@ async function startOnce(kept: Kept, input: StartInput, signal: AbortSignal): Pr
   }
 }
 
-async function start(kept: Kept, id: string, { key, number, revision, generation }: StartInput, signal: AbortSignal): Promise<void> {
+async function start(kept: Kept, id: string, { generation, ...input }: StartInput, signal: AbortSignal): Promise<void> {
   const { deps, running } = kept
-  const plan = await deps.plan(key, revision)
+  const plan = await deps.plan(input.key, input.revision)
   signal.throwIfAborted()
-  const instance = await plan.start(
-    number,
-    (problem) => deps.onProblem(key, number, problem),
-    signal,
-    (...process) => adopt(kept, generation, ...process),
-  )
+  const instance = await started(kept, plan, input, signal, (...process) => adopt(kept, generation, ...process))
   if (signal.aborted) {
     instance.kill()
     await instance.gone
     signal.throwIfAborted()
   }
-  running.set(id, { door: createDoor(plan.pluginId), plan, instance, readyAt: deps.now(), publication: undefined })
+  running.set(id, ready(kept, plan, instance))
 }
 
-function adopt({ processes }: Kept, generation: GenerationRef, instanceId: string, effects: InstanceEffects): ReturnType<AdoptProcess> {
+function started({ deps }: Kept, plan: StartPlan, { key, number }: Named, ...rest: [AbortSignal, AdoptProcess]): Promise<PluginInstance> {
+  return plan.start(number, (problem) => deps.onProblem(key, number, problem), ...rest)
+}
+
+function ready({ deps }: Kept, plan: StartPlan, instance: PluginInstance): Running {
+  return { door: createDoor(plan.pluginId), plan, instance, readyAt: deps.now(), publication: undefined }
+}
+
+function adopt({ processes }: Kept, generation: GenerationRef, instanceId: string, effects: InstanceEffects): AdoptedProcess {
   processes.set(instanceId, effects)
   generation.send({ type: 'process.prepared', instanceId, isKnown: effects.isKnown })
   const { instance } = generation.getSnapshot().children
   if (instance === undefined) throw new Error('the generation has ended')
-  const forget = () => void processes.delete(instanceId)
-  instance.subscribe({ complete: forget, error: forget })
-  return instance
+  forgotten(processes, instanceId, instance)
+  return adopted(instance)
 }
 
-function publish({ deps, running }: Kept, { key, number }: Named): void {
-  const each = running.get(idOf({ key, number }))
+function forgotten(processes: Kept['processes'], instanceId: string, instance: InstanceRef): void {
+  const forget = () => void processes.delete(instanceId)
+  instance.subscribe({ complete: forget, error: forget })
+}
+
+async function prepare(kept: Kept, input: GenerationInput): Promise<PreparedGeneration> {
+  const { deps, running, processes } = kept
+  const plan = await deps.plan(input.key, input.revision)
+  const late = adoptLate(() => deps.wake(input.key))
+  const known: { readonly instanceId: string; readonly effects: InstanceEffects }[] = []
+  const instance = await started(kept, plan, input, NEVER, (instanceId, effects) => {
+    if (!effects.isKnown) throw new Error('it has to be started first')
+    known.push({ instanceId, effects })
+    return late.process
+  })
+  const [only] = known
+  if (only === undefined) throw new Error('it is no process')
+  const { instanceId, effects } = only
+  const each = ready(kept, plan, instance)
+  return {
+    instanceId,
+    made(ref) {
+      forgotten(processes, instanceId, ref)
+      late.made(ref)
+    },
+    publish() {
+      try {
+        publish(kept, input, each)
+      } catch (error) {
+        void effects.kill()
+        throw error
+      }
+      running.set(idOf(input), each)
+      processes.set(instanceId, effects)
+    },
+    release() {
+      if (each.door.holders > 0) return false
+      withdraw(deps, each)
+      running.delete(idOf(input))
+      processes.delete(instanceId)
+      void effects.kill()
+      return true
+    },
+  }
+}
+function publish({ deps, running }: Kept, { key, number }: Named, each = running.get(idOf({ key, number }))): void {
   if (each === undefined) throw new Error('there is nothing to publish')
   const { plan, door, instance } = each
   const publication: Publication = {

@@ -72,7 +72,21 @@ export type StartInstance = (
 ) => Promise<PluginInstance>
 
 /** Makes the actor of a process a child of the generation it is started for. */
-export type AdoptProcess = (instanceId: string, effects: InstanceEffects) => ActorRefFrom<typeof instanceMachine>
+export type AdoptProcess = (instanceId: string, effects: InstanceEffects) => AdoptedProcess
+
+export type InstanceRef = ActorRefFrom<typeof instanceMachine>
+
+/** The actor of a process, which one that rests does not need. */
+export interface AdoptedProcess {
+  /** Tells of it at once where there is one, else when it is made. */
+  onMade(use: (ref: InstanceRef) => void): void
+  /** Makes it where there is none; throws when its generation is not there any more. */
+  make(): InstanceRef
+}
+
+export function adopted(ref: InstanceRef): AdoptedProcess {
+  return { onMade: (use) => use(ref), make: () => ref }
+}
 
 /** Something worth a diagnostic that does not end the instance: a dropped line, a refused request, a call without an answer. */
 export interface InstanceProblem {

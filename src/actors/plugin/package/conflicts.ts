@@ -23,8 +23,9 @@ export function createConflicts(
 ): Conflicts {
   function tryAgain(key: string): void {
     const record = records.get(key)
+    if (record?.conflict?.isDue !== true) return
     const snapshot = supervisor().snapshot(key)
-    if (record?.conflict?.isDue !== true || snapshot === undefined || snapshot.hasTag('starting')) return // I1
+    if (snapshot === undefined || snapshot.hasTag('starting')) return // I1
     record.conflict = undefined
     supervisor().tell(key, { type: 'conflict.changed' })
   }
@@ -43,8 +44,9 @@ export function createConflicts(
     },
     moved(key) {
       const record = records.get(key)
+      if (record?.conflict === undefined) return
       const snapshot = supervisor().snapshot(key)
-      if (record?.conflict !== undefined && snapshot !== undefined && packageStateOf(snapshot) === 'active') record.conflict = undefined
+      if (snapshot !== undefined && packageStateOf(snapshot) === 'active') record.conflict = undefined
       tryAgain(key)
     },
   }

@@ -106,8 +106,7 @@ export function createDirectoryPlugins(deps: DirectoryDeps): DirectoryPlugins {
       known.set(directory, new Set(found.keys()))
       for (const { key, origin, assessment, isWanted } of found.values()) {
         records.put(key, origin)
-        supervisor.send(key, { type: 'assessed', assessment }, { strict: origin.kind === 'package' })
-        supervisor.send(key, { type: isWanted() ? 'wanted' : 'unwanted' })
+        supervisor.found(key, assessment, { strict: origin.kind === 'package', isWanted: isWanted() })
       }
       return { perSession: all.some(({ origin }) => origin.kind === 'package' && origin.sighting.place.scope === 'session') }
     },

@@ -22,6 +22,8 @@ export interface Offers {
 
 export interface Offered {
   readonly known?: KnownOffer
+  /** What is known was not used: it is so again for the next start. */
+  giveBack(): void
   /** Keeps the reply to `initialize` for the next server: as it was told, and as it was read. */
   keep(told: unknown, reply: InitializeReply): Promise<void>
 }
@@ -58,6 +60,7 @@ export function createOffers(deps: OffersDeps): Offers {
       taken.set(path, true)
       return {
         ...(known !== undefined && isFirst && { known }),
+        giveBack: () => (isFirst ? taken.delete(path) : undefined),
         async keep(told, reply) {
           const text = JSON.stringify(told)
           if (text === known?.text) return

@@ -4,12 +4,19 @@
  * I1 A start that fails leaves nothing running: the group is killed and gone before the rejection.
  * I2 `failed` settles at most once and never after `retire`; a failure kills the group at once.
  */
-import { type ActorRefFrom, createActor, waitFor } from 'xstate'
-import type { InstanceEvent, instanceMachine } from '../../../machines/plugin/instance.machine.js'
+import { createActor, waitFor } from 'xstate'
+import type { InstanceEvent } from '../../../machines/plugin/instance.machine.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { type InitializeParams, type InitializeReply, PROCESS_PROTOCOL, type PluginOwner } from '../../../protocol/plugin/plugin-frame.js'
-import type { InstanceProblem, PluginInstance, StartInstance } from '../generation/instance.js'
+import {
+  adopted,
+  type AdoptedProcess,
+  type InstanceProblem,
+  type InstanceRef,
+  type PluginInstance,
+  type StartInstance,
+} from '../generation/instance.js'
 import type { Contributions } from '../../../ports/plugin.js'
 import { reportedText, toContributions, uncalledHooks } from './external.js'
 import { createEventSender, type EventSender } from './external-events.js'
@@ -31,9 +38,11 @@ export function startProcess(deps: ProcessDeps, spec: ProcessSpec): StartInstanc
     const offered = spec.open === undefined ? await deps.offers?.of(spec) : undefined
     signal.throwIfAborted()
     const owner = ownerOf(spec, deps.nextInstanceId(), generation)
-    const awake = async (): Promise<Link> => awoken(actor, process, spec)
+    const awake = async (): Promise<Link> => awoken(adoption.make(), process, spec)
     const process = createProcess(deps, spec, { owner, onProblem, offered, awake, served: createServedSessions(deps.effects.clock) })
-    const actor: InstanceRef = adopt(owner.instanceId, process.effects)
+    const adoption: AdoptedProcess = adopt(owner.instanceId, process.effects)
+    if (process.effects.isKnown) return resting(deps, adoption, process, awake)
+    const actor = adoption.make()
     const cancel = () => actor.send({ type: 'start.cancelled' })
     signal.addEventListener('abort', cancel, { once: true })
     try {
@@ -43,23 +52,28 @@ export function startProcess(deps: ProcessDeps, spec: ProcessSpec): StartInstanc
         const code = failure.code === 'plugin.invalid' ? failure.code : 'plugin.failed'
         throw new SvcError(code, failure.message, { pluginId: spec.pluginId })
       }
-      if (process.effects.isKnown) deps.wakers?.add(awake)
-      return instanceOf(actor, process)
+      return instanceOf(adoption, process)
     } finally {
       signal.removeEventListener('abort', cancel)
     }
   }
 }
 
-type InstanceRef = ActorRefFrom<typeof instanceMachine>
+/** It serves already: nothing of it has to be made, or started. */
+function resting({ wakers }: ProcessDeps, adoption: AdoptedProcess, process: Process, awake: () => Promise<Link>): PluginInstance {
+  wakers?.add(awake)
+  return instanceOf(adoption, process)
+}
 
 /** Without a generation above it, as tests and tools start one. */
 function alone({ effects }: ProcessDeps) {
-  return (instanceId: string, process: InstanceEffects): InstanceRef =>
-    createActor(
-      instanceLogic(() => process),
-      { input: { instanceId, isKnown: process.isKnown }, clock: effects.clock },
-    ).start()
+  return (instanceId: string, process: InstanceEffects): AdoptedProcess =>
+    adopted(
+      createActor(
+        instanceLogic(() => process),
+        { input: { instanceId, isKnown: process.isKnown }, clock: effects.clock },
+      ).start(),
+    )
 }
 
 /** Its link, once it runs; starts it where it rests. */
@@ -134,6 +148,7 @@ function createProcess(deps: ProcessDeps, spec: ProcessSpec, subject: Subject): 
       await child?.gone
     },
     async kill() {
+      if (opening === undefined) subject.offered?.giveBack()
       kill()
       const opened = await opening?.catch(ignore)
       await Promise.all([opened?.gone, opened?.ended])
@@ -198,29 +213,38 @@ function offerOf({ effects: { clock } }: ProcessDeps, spec: ProcessSpec, { link,
   return { name: reply.name, version: reply.version, contributions, events }
 }
 
-function instanceOf(actor: InstanceRef, process: Process): PluginInstance {
+function instanceOf(adoption: AdoptedProcess, process: Process): PluginInstance {
   const { offer } = process
+  let actor: InstanceRef | undefined
+  const made = new Promise<InstanceRef>((resolve) =>
+    adoption.onMade((ref) => {
+      actor = ref
+      resolve(ref)
+    }),
+  )
   if (offer === undefined) throw new Error('the instance serves before it has started')
   const { name, version, contributions } = offer
   const tell = (type: 'drain.requested' | 'retire.requested' | 'kill.requested') => {
-    if (actor.getSnapshot().status === 'active') actor.send({ type })
+    if (actor?.getSnapshot().status === 'active') actor.send({ type })
   }
   return {
     ...(name === undefined ? {} : { name }),
     ...(version === undefined ? {} : { version }),
     contributions,
     failed: new Promise((resolve) => {
-      const look = () => {
-        const { reason } = actor.getSnapshot().context
-        if (reason !== undefined) resolve(reason)
-      }
-      actor.subscribe({ next: look, error: ignore })
-      look()
+      adoption.onMade((ref) => {
+        const look = () => {
+          const { reason } = ref.getSnapshot().context
+          if (reason !== undefined) resolve(reason)
+        }
+        ref.subscribe({ next: look, error: ignore })
+        look()
+      })
     }),
     quiesce: () => tell('drain.requested'),
     retire: () => tell('retire.requested'),
     kill: () => tell('kill.requested'),
-    gone: goneOf(actor, process),
+    gone: made.then((ref) => goneOf(ref, process)),
     get droppedFrames() {
       return process.child?.link.counters.dropped ?? 0
     },

@@ -1,4 +1,4 @@
--- JSON as far as an API needs it: reads values of any kind, writes objects whose values are texts. `null` is read as nil.
+-- JSON: reads and writes values of any kind. `null` is read as nil.
 
 local json = {}
 
@@ -101,13 +101,41 @@ local function escaped(character)
   return string.format("\\u%04x", string.byte(character))
 end
 
-function json.encode(texts)
-  local members = {}
-  for name, text in pairs(texts) do
-    members[#members + 1] = string.format('"%s":"%s"', name, string.gsub(text, '[%c"\\]', escaped))
+local function text(value)
+  return '"' .. string.gsub(value, '[%c"\\]', escaped) .. '"'
+end
+
+local encoded
+
+local function elements(values, depth)
+  local parts = {}
+  for index, each in ipairs(values) do parts[index] = encoded(each, depth) end
+  return "[" .. table.concat(parts, ",") .. "]"
+end
+
+local function members(values, depth)
+  local parts = {}
+  for name, each in pairs(values) do parts[#parts + 1] = text(tostring(name)) .. ":" .. encoded(each, depth) end
+  table.sort(parts)
+  return "{" .. table.concat(parts, ",") .. "}"
+end
+
+function encoded(value, depth)
+  if depth > DEEPEST then error("the value is nested too deeply", 0) end
+  if type(value) == "string" then return text(value) end
+  if type(value) == "boolean" then return tostring(value) end
+  if type(value) == "number" then
+    if value ~= value or value == math.huge or value == -math.huge then error("JSON has no such number", 0) end
+    return math.type(value) == "integer" and tostring(value) or string.format("%.14g", value)
   end
-  table.sort(members)
-  return "{" .. table.concat(members, ",") .. "}"
+  if type(value) == "table" then return #value > 0 and elements(value, depth + 1) or members(value, depth + 1) end
+  if value == nil or type(value) == "userdata" then return "null" end
+  error("a " .. type(value) .. " is no JSON", 0)
+end
+
+-- A table with values at 1, 2, 3 … is a list, any other an object: so is an empty one.
+function json.encode(value)
+  return encoded(value, 0)
 end
 
 return json

@@ -45,6 +45,8 @@ export function filesOfTarball(file: string, below?: string): ArchivedFile[] {
   }
 }
 
+/** Folders that a message names. */
+const HINTS = 3
 const GZIP = 0x1f
 
 function unzipped(bytes: Uint8Array): Uint8Array {
@@ -57,7 +59,7 @@ function unzipped(bytes: Uint8Array): Uint8Array {
   }
 }
 
-/** Pure. `below`: a folder of the archive that is the package, seen from its outermost one. */
+/** Pure. `below`: a folder of the archive that is the package, seen from its outermost one; without it `package/` may be, as `svc plugin init` has it. */
 export function packageIn(files: readonly ArchivedFile[], below?: string): ArchivedFile[] {
   const inner =
     below
@@ -66,11 +68,14 @@ export function packageIn(files: readonly ArchivedFile[], below?: string): Archi
       .join('/') ?? ''
   const [outermost = ''] = files[0]?.path.split('/') ?? []
   const isWrapped = files.every(({ path }) => path.startsWith(`${outermost}/`))
-  const roots = [inner, ...(isWrapped ? [join(outermost, inner)] : [])]
+  const outer = [inner, ...(isWrapped ? [join(outermost, inner)] : [])]
+  const roots = below === undefined ? [...outer, ...outer.map((each) => join(each, FOLDER))] : outer
   const root = roots.find((each) => files.some(({ path }) => path === join(each, MANIFEST_FILE)))
   if (root === undefined) {
     const place = inner === '' ? 'in its outermost folder' : `in its folder ${inner}`
-    throw new Error(`there is no ${MANIFEST_FILE} ${place}, so it is no package of a plugin`)
+    const others = files.flatMap(({ path }) => (path.endsWith(`/${MANIFEST_FILE}`) ? [path.slice(0, -MANIFEST_FILE.length - 1)] : []))
+    const hint = others.length === 0 ? '' : `; there is one in ${others.slice(0, HINTS).join(', ')}, which --path takes`
+    throw new Error(`there is no ${MANIFEST_FILE} ${place}, so it is no package of a plugin${hint}`)
   }
   const found =
     root === ''

@@ -69,8 +69,15 @@ interface Held {
 const PATIENCE = LIMITS.plugins.callTimeout
 const SHOWN = 200
 
-/** `lastWords`: what it wrote to its log last, to be told beside what it did not do. */
-export function createConversation(instanceId: string, write: (line: string) => void, lastWords: () => string): Conversation {
+interface Sides {
+  write(line: string): void
+  /** What it wrote to its log last, to be told beside what it did not do. */
+  lastWords(): string
+  /** Why the host does not answer, whatever the test says. */
+  refusal(method: string, params: unknown): string | undefined
+}
+
+export function createConversation(instanceId: string, { write, lastWords, refusal }: Sides): Conversation {
   const held: Held = {
     strays: [],
     nonsense: [],
@@ -105,7 +112,7 @@ export function createConversation(instanceId: string, write: (line: string) => 
     set answers(now) {
       held.answers = now
     },
-    take: (line) => take(held, Buffer.from(line).toString('utf8'), send),
+    take: (line) => take(held, Buffer.from(line).toString('utf8'), send, refusal),
     call,
     async stream(method, params, during) {
       const requestId = ++held.lastId
@@ -145,12 +152,12 @@ async function within<T>(awaited: Promise<T>, ms: number, late: () => string): P
   }
 }
 
-function take(held: Held, text: string, send: (frame: object) => void): void {
+function take(held: Held, text: string, send: (frame: object) => void, refusal: Sides['refusal']): void {
   if (text.trim() === '') return
   const frame = frameOf(text)
   if (frame === undefined) return void held.nonsense.push(text.slice(0, SHOWN))
   if (frame.stream !== undefined) return takeStream(held, frame, text)
-  if (frame.method !== undefined) return serve(held, frame, send)
+  if (frame.method !== undefined) return serve(held, frame, send, refusal)
   const call = typeof frame.id === 'number' ? held.waiting.get(frame.id) : undefined
   if (call === undefined) return void held.strays.push(text.slice(0, SHOWN))
   call.resolve(typeof frame.error === 'string' ? { error: frame.error } : { result: frame.result ?? null })
@@ -164,9 +171,16 @@ function takeStream({ streams, strays }: Held, { stream }: PluginFrame, text: st
   if (stream.kind === 'error') opened.end(stream.error ?? 'an error without a text')
 }
 
-function serve({ asked, answers }: Held, { id, method = '', params, owner }: PluginFrame, send: (frame: object) => void): void {
+function serve(
+  { asked, answers }: Held,
+  { id, method = '', params, owner }: PluginFrame,
+  send: (frame: object) => void,
+  refusal: Sides['refusal'],
+): void {
   asked.push({ method, params, owner, hasId: typeof id === 'number' })
   if (typeof id !== 'number') return
+  const refused = answers[method] === undefined ? undefined : refusal(method, params)
+  if (refused !== undefined) return send({ id, error: refused })
   const answer = answers[method]
   if (answer === undefined) return send({ id, error: `${method} is not available: it is not answered in this test` })
   if (isRecord(answer) && typeof answer['$error'] === 'string') return send({ id, error: answer['$error'] })

@@ -17,6 +17,7 @@ import type { AgentTarget } from '../../../../protocol/plugin/plugin.js'
 import { PROCESS_PROTOCOL } from '../../../../protocol/plugin/plugin-frame.js'
 import { pluginPrograms } from '../../../../server/plugin-programs.js'
 import { type Conversation, createConversation, type Reply } from './conversation.js'
+import { undeclared } from './declared.js'
 
 export interface Harness extends Conversation {
   readonly owner: Readonly<Record<string, unknown>>
@@ -50,7 +51,11 @@ export async function startHarness(effects: Effects, subject: Subject): Promise<
   const { id: pluginId, target } = subject
   const copy = await copyOf(effects, subject.root)
   const log = logOf(copy.root, subject.root)
-  const conversation = createConversation(INSTANCE, (line) => void child.write(line), log.lastWords)
+  const conversation = createConversation(INSTANCE, {
+    write: (line) => void child.write(line),
+    lastWords: log.lastWords,
+    refusal: (method, params) => undeclared(target, method, params),
+  })
   const output = createLineSplitter(LIMITS.plugins.frameBytes, { onLine: conversation.take, onOversized: conversation.overlong })
   const child = await spawn(effects, subject, copy.root, {
     env: { ...pluginEnvironment(effects, { pluginId, directory: copy.root }), SVC_PLUGIN_INSTANCE_ID: INSTANCE },

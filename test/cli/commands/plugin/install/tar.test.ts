@@ -129,6 +129,11 @@ describe('an archive (threat-model F4)', () => {
     expect(paths([file(`package/${manifest}`), file('package/a')])).toEqual([manifest, 'a'])
     expect(paths([file('r/README'), file(`r/one/${manifest}`), file('r/two/b')], 'one')).toEqual([manifest])
     expect(paths([file('README'), file(`one/${manifest}`)], './one/')).toEqual([manifest])
-    expect(() => packageIn([file('README'), file(`one/${manifest}`)])).toThrow('there is no svc-plugin.json in its outermost folder')
+    expect(paths([file('README'), file(`package/${manifest}`)])).toEqual([manifest])
+    expect(paths([file('one/README'), file(`one/package/${manifest}`)])).toEqual([manifest])
+    expect(() => packageIn([file('README'), file(`package/${manifest}`)], 'two')).toThrow('no svc-plugin.json in its folder two')
+    expect(() => packageIn([file('README'), file(`one/${manifest}`)])).toThrow(
+      'there is no svc-plugin.json in its outermost folder, so it is no package of a plugin; there is one in one, which --path takes',
+    )
   })
 })

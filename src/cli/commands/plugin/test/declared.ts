@@ -1,0 +1,35 @@
+/** What svc refuses by the manifest alone, in a test as well: what passes its checks is not refused for it afterwards. Pure. */
+import { HOST_METHOD_OF } from '../../../../protocol/plugin/host-methods.js'
+import { isNamedHost } from '../../../../protocol/plugin/host-pattern.js'
+import type { AgentTarget } from '../../../../protocol/plugin/plugin.js'
+import { isRecord } from '../../../../protocol/text/json.js'
+
+/** Why the host does not answer; undefined where it may. */
+export function undeclared(target: AgentTarget, method: string, params: unknown): string | undefined {
+  const capability = HOST_METHOD_OF.get(method)?.capability
+  if (capability === undefined) return undefined
+  if (!target.capabilities.includes(capability)) return notAsked(method, capability)
+  const input = isRecord(params) && isRecord(params['input']) ? params['input'] : {}
+  const to = method === 'host.network.request' ? addressOf(input['url']) : undefined
+  const hosts = target.network?.hosts
+  if (to !== undefined && hosts !== undefined && !isNamedHost(to, hosts))
+    return `${to.host} is not one of the hosts that the manifest names: ${hosts.join(', ')}`
+  const { credential } = input
+  return isRecord(credential) && typeof credential['alias'] === 'string' ? credentialProblem(target, credential['alias'], to) : undefined
+}
+
+function credentialProblem({ capabilities, secrets = [] }: AgentTarget, alias: string, to: URL | undefined): string | undefined {
+  if (!capabilities.includes('secret-use')) return notAsked(`the secret "${alias}"`, 'secret-use')
+  const declared = secrets.find((secret) => secret.alias === alias)
+  if (declared === undefined) return `the manifest declares no secret "${alias}"`
+  if (to === undefined || isNamedHost(to, declared.hosts)) return undefined
+  return `the manifest does not declare the secret "${alias}" for ${to.host}`
+}
+
+function notAsked(what: string, capability: string): string {
+  return `${what} is not available: the manifest does not ask for "${capability}" in agent.capabilities`
+}
+
+function addressOf(text: unknown): URL | undefined {
+  return typeof text === 'string' && URL.canParse(text) ? new URL(text) : undefined
+}

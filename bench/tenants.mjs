@@ -26,10 +26,10 @@ async function load({ url, token, directory, path, clients, seconds }) {
   const headers = { authorization: `Bearer ${token}`, 'x-svc-directory': directory }
   const ask = () =>
     new Promise((resolve, reject) => {
-      const begun = process.hrtime.bigint()
+      const begun = performance.now()
       request(`${url}${path}`, { agent, headers }, (answer) => {
         if (answer.statusCode !== 200) reject(new Error(`${path}: ${answer.statusCode}`))
-        answer.resume().once('end', () => resolve(Number(process.hrtime.bigint() - begun) / 1000))
+        answer.resume().once('end', () => resolve(1000 * (performance.now() - begun)))
       })
         .once('error', reject)
         .end()

@@ -6,6 +6,9 @@ export const tenantsLimits = {
     fileBytes: 64 * MiB,
     most: 100_000,
     token: 4 * KiB,
+    /** Of a token file that are read in one turn, and directories that are resolved in one. */
+    partCharacters: 16 * KiB,
+    pathsInTurn: 100,
     /** Directories of one credential: each is a term of the query that lists sessions. */
     prefixes: 256,
     prefix: 4 * KiB,

@@ -1,8 +1,9 @@
 // Holds subsystems d.3; threat-model T1, T2, T5.
-import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import { openTokenFile } from '../../../src/actors/tenancy/tenants/token-file.js'
+import { nextTurn } from '../../../src/kernel/pause.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import { createFakeEffects, type FakeEffects } from '../../fakes/effects.js'
 
@@ -118,5 +119,66 @@ test('takes directories in canonical form when it is read, and no link that come
   symlinkSync('/', join(effects.root, 'later'))
   await look()
   expect(file.callerOf('one')).toMatchObject(expected)
+  file.close()
+})
+
+test('that is large is read in many turns, and the last one counts until all of it was read', async () => {
+  const many = (tenantId: string) => Array.from({ length: 2000 }, (_, at) => entry(`token-${at}`, { tenantId }))
+  write(...many('a'))
+  const file = await open()
+  expect(file.callerOf('token-1999')).toMatchObject({ tenantId: 'a' })
+  write(...many('b'), entry('last'))
+  let turns = 0
+  const tenants = new Set<string>()
+  void look()
+  while (file.callerOf('last') === undefined) {
+    for (const at of [0, 1000, 1999]) tenants.add(file.callerOf(`token-${at}`)?.tenantId ?? '')
+    await nextTurn()
+    turns++
+  }
+  expect([...tenants]).toEqual(['a'])
+  expect(turns).toBeGreaterThan(statSync(path).size / LIMITS.tenants.partCharacters)
+  expect(['token-0', 'token-1999'].map((token) => file.callerOf(token)?.tenantId)).toEqual(['b', 'b'])
+  writeFileSync(path, readFileSync(path).subarray(0, 100_000), { mode: 0o600 })
+  await look()
+  while (file.problem === undefined) await nextTurn()
+  expect(file.problem).toMatch(/^line 1: is not JSON of the form/)
+  expect(file.callerOf('last')).toBeDefined()
+  file.close()
+})
+
+test('that cannot be used is not read again until it has changed', async () => {
+  write(entry('one'))
+  const { files } = effects
+  let reads = 0
+  const file = await openTokenFile({
+    effects: { ...effects, files: { ...files, read: (...asked) => (reads++, files.read(...asked)) } },
+    value: path,
+    operator: undefined,
+  })
+  writeFileSync(path, '{', { mode: 0o600 })
+  for (let again = 0; again < 4; again++) await look()
+  expect([reads, file.problem]).toEqual([2, expect.stringMatching(/^line 1: is not JSON/)])
+  write(entry('two'))
+  await look()
+  expect([reads, file.problem]).toEqual([3, undefined])
+  file.close()
+})
+
+test('keeps who is connected where only quotas have changed, and holds the new ones', async () => {
+  write(entry('one', { maxSessions: 1 }))
+  const file = await open()
+  const before = file.callerOf('one')
+  if (before === undefined) throw new Error('nobody')
+  expect(before.quotas).toEqual({ maxSessions: 1 })
+  write(entry('one', { maxInFlight: 2 }))
+  await look()
+  expect([file.stands(before), file.callerOf('one')?.quotas]).toEqual([true, { maxInFlight: 2 }])
+  write(entry('one'))
+  await look()
+  expect([file.stands(before), file.callerOf('one')]).toEqual([true, { ...before, quotas: undefined }])
+  write(entry('one', { tenantId: 'b' }))
+  await look()
+  expect(file.stands(before)).toBe(false)
   file.close()
 })

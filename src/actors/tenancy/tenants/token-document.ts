@@ -61,16 +61,34 @@ export type TokenDocument =
   | { readonly ok: false; readonly line: number; readonly reason: string }
 
 export function readTokenDocument(text: string): TokenDocument {
+  return readTokens(text, createTokensBefore())
+}
+
+/** Of a part of a document: the tokens that stand before it, by what they are, how many, and the line in which it begins. */
+export interface TokensBefore {
+  readonly known: Map<string, number>
+  first: number
+  line: number
+}
+
+export function createTokensBefore(): TokensBefore {
+  return { known: new Map(), first: 0, line: 1 }
+}
+
+/** The same of a part (`token-parts.ts`), as a document of its own: what is said of it is said of the whole. Its tokens are among `before` from then on. */
+export function readTokens(text: string, before: TokensBefore): TokenDocument {
   const value = jsonIn(text)
-  if (value === undefined) return notJson(text)
+  if (value === undefined) return notJson(text, before)
   const read = Document.safeParse(value)
   if (!read.success) {
     const [issue] = read.error.issues
-    return refusal(text, faultOf(issue))
+    return refusal(text, before, faultOf(issue))
   }
   const { tokens } = read.data
-  const fault = duplicate(tokens) ?? overlooked(value)
-  return fault === undefined ? { ok: true, tokens } : refusal(text, fault)
+  const fault = duplicate(tokens, before) ?? overlooked(value)
+  if (fault !== undefined) return refusal(text, before, fault)
+  before.first += tokens.length
+  return { ok: true, tokens }
 }
 
 interface Fault {
@@ -86,13 +104,13 @@ function jsonIn(text: string): unknown {
   }
 }
 
-function notJson(text: string): TokenDocument {
+function notJson(text: string, { line }: TokensBefore): TokenDocument {
   const errors: ParseError[] = []
   parseTree(text, errors, { disallowComments: true, allowTrailingComma: false })
   const [first] = errors
   return {
     ok: false,
-    line: lineAt(text, first?.offset ?? 0),
+    line: line - 1 + lineAt(text, first?.offset ?? 0),
     reason: `is not JSON${first === undefined ? '' : ` (${printParseErrorCode(first.error)})`}`,
   }
 }
@@ -107,12 +125,12 @@ function faultOf(issue: z.core.$ZodIssue | undefined): Fault {
   return { path, reason: issue?.message ?? 'cannot be read' }
 }
 
-function duplicate(tokens: readonly TokenEntry[]): Fault | undefined {
-  const first = new Map<string, number>()
-  for (const [index, entry] of tokens.entries()) {
-    const before = first.get(entry.token)
+function duplicate(tokens: readonly TokenEntry[], { known, first }: TokensBefore): Fault | undefined {
+  if (first + tokens.length > most) return { path: ['tokens'], reason: `has more than ${most} tokens` }
+  for (const [index, { token: text }] of tokens.entries()) {
+    const before = known.get(text)
     if (before !== undefined) return { path: ['tokens', index, 'token'], reason: `is the token of tokens[${before}], too` }
-    first.set(entry.token, index)
+    known.set(text, first + index)
   }
   return undefined
 }
@@ -123,9 +141,10 @@ function overlooked(value: unknown): Fault | undefined {
 }
 
 /** Where it stands is looked for only when there is something to say. */
-function refusal(text: string, { path, reason }: Fault): TokenDocument {
+function refusal(text: string, { line, first }: TokensBefore, { path, reason }: Fault): TokenDocument {
   const tree = parseTree(text)
-  return { ok: false, line: lineAt(text, tree === undefined ? 0 : offsetOf(tree, path)), reason: `${nameOf(path)} ${reason}` }
+  const named = path.map((step, at) => (at === 1 && typeof step === 'number' ? first + step : step))
+  return { ok: false, line: line - 1 + lineAt(text, tree === undefined ? 0 : offsetOf(tree, path)), reason: `${nameOf(named)} ${reason}` }
 }
 
 /** Of the value, or of what is nearest around it where it is missing. */

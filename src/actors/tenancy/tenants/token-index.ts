@@ -17,18 +17,28 @@ const key = randomBytes(32)
 
 const digestOf = (token: string): string => createHmac('sha256', key).update(token).digest('base64')
 
-/** A caller of `before` that is still the same stays the same object, and one that has other quotas only still stands: who is connected goes on. */
 export function createTokenIndex(entries: readonly TokenEntry[], before?: TokenIndex): TokenIndex {
+  const begun = beginTokenIndex(before)
+  begun.add(entries)
+  return begun.index
+}
+
+/** One that grows. A caller of `before` that is still the same stays the same object, and one that has other quotas only still stands: who is connected goes on. */
+export function beginTokenIndex(before?: TokenIndex): { add(entries: readonly TokenEntry[]): void; readonly index: TokenIndex } {
   const callers = new Map<string, Caller>()
   /** By the directories, of which each token has a list of its own. */
   const standing = new Set<unknown>()
-  for (const entry of entries) {
-    const known = before?.callerOf(entry.token)
-    const caller = known !== undefined && isOf(known, entry) ? withQuotas(known, entry) : callerOf(entry)
-    callers.set(digestOf(entry.token), caller)
-    standing.add(caller.directoryPrefixes)
+  return {
+    add(entries) {
+      for (const entry of entries) {
+        const known = before?.callerOf(entry.token)
+        const caller = known !== undefined && isOf(known, entry) ? withQuotas(known, entry) : callerOf(entry)
+        callers.set(digestOf(entry.token), caller)
+        standing.add(caller.directoryPrefixes)
+      }
+    },
+    index: { callerOf: (token) => callers.get(digestOf(token)), has: (caller) => standing.has(caller.directoryPrefixes) },
   }
-  return { callerOf: (token) => callers.get(digestOf(token)), has: (caller) => standing.has(caller.directoryPrefixes) }
 }
 
 function callerOf(entry: TokenEntry): Caller {

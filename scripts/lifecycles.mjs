@@ -28,35 +28,30 @@ const LEFT_OUT = ['src/machines/', 'src/platform/node/']
 const ALARM = 'src/kernel/alarm.ts'
 
 const home = dirname(dirname(fileURLToPath(import.meta.url)))
-const arguments_ = process.argv.slice(2)
-const root = arguments_.find((each) => !each.startsWith('--')) ?? home
-const reasons = root === home ? REASONS : {}
-const found = []
-const alarms = []
-for (const path of readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).map((name) => `src/${name}`))
-  if (path.endsWith('.ts') && !LEFT_OUT.some((folder) => path.startsWith(folder))) look(path)
 
-const here = found.filter(({ path }) => !ELSEWHERE.some((folder) => path.startsWith(folder)))
-const keys = new Map(here.map((each) => [`${each.path} ${each.name}`, reasonKeyOf(each)]))
-const used = new Set(keys.values())
-const problems = [
-  ...[...keys]
-    .filter(([, reason]) => reason === undefined)
-    .map(([key]) => `${key}: has no reason. Make it a machine, or an alarm with an owner.`),
-  ...Object.keys(reasons)
-    .filter((key) => !used.has(key))
-    .map((key) => `${key}: is a reason of nothing.`),
-]
-if (!arguments_.includes('--check')) {
-  for (const each of here) console.log(`${each.path}:${each.line} ${each.name}: ${reasons[reasonKeyOf(each)] ?? '?'}`)
-  const toDraw = [...keys.values()].filter((key) => reasons[key]?.startsWith(TO_DRAW)).length
-  console.log(`\n${keys.size} in the server, of which ${toDraw} are to be drawn; ${found.length - here.length} in other programs`)
-  console.log(`\nalarms: ${alarms.toSorted((a, b) => a.localeCompare(b)).join(', ')}`)
+/** What is found below `src` of a tree, and what is wrong with it; reasons are those of this repository. */
+export function livesOf(root) {
+  const reasons = root === home ? REASONS : {}
+  const found = []
+  const alarms = []
+  for (const path of readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).map((name) => `src/${name}`))
+    if (path.endsWith('.ts') && !LEFT_OUT.some((folder) => path.startsWith(folder))) look(root, path, { found, alarms })
+
+  const here = found.filter(({ path }) => !ELSEWHERE.some((folder) => path.startsWith(folder)))
+  const keys = new Map(here.map((each) => [`${each.path} ${each.name}`, reasonKeyOf(each, reasons)]))
+  const used = new Set(keys.values())
+  const problems = [
+    ...[...keys]
+      .filter(([, reason]) => reason === undefined)
+      .map(([key]) => `${key}: has no reason. Make it a machine, or an alarm with an owner.`),
+    ...Object.keys(reasons)
+      .filter((key) => !used.has(key))
+      .map((key) => `${key}: is a reason of nothing.`),
+  ]
+  return { reasons, found, alarms, here, keys, problems }
 }
-for (const problem of problems) console.error(problem)
-process.exitCode = problems.length === 0 ? 0 : 1
 
-function look(path) {
+function look(root, path, { found, alarms }) {
   const text = readFileSync(join(root, path), 'utf8')
   for (const { name, line } of livesIn(text)) if (path !== ALARM || !/\.is(?:Over|Set)$/.test(name)) found.push({ path, name, line })
   for (const line of text.split('\n'))
@@ -64,7 +59,21 @@ function look(path) {
 }
 
 /** Its own, or that of its folder. */
-function reasonKeyOf({ path, name }) {
+function reasonKeyOf({ path, name }, reasons) {
   const own = `${path} ${name}`
   return own in reasons ? own : Object.keys(reasons).find((key) => key.endsWith('/') && path.startsWith(key))
+}
+
+function list({ reasons, found, alarms, here, keys }) {
+  for (const each of here) console.log(`${each.path}:${each.line} ${each.name}: ${reasons[reasonKeyOf(each, reasons)] ?? '?'}`)
+  const toDraw = [...keys.values()].filter((key) => reasons[key]?.startsWith(TO_DRAW)).length
+  console.log(`\n${keys.size} in the server, of which ${toDraw} are to be drawn; ${found.length - here.length} in other programs`)
+  console.log(`\nalarms: ${alarms.toSorted((a, b) => a.localeCompare(b)).join(', ')}`)
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const lives = livesOf(process.argv.slice(2).find((each) => !each.startsWith('--')) ?? home)
+  if (!process.argv.includes('--check')) list(lives)
+  for (const problem of lives.problems) console.error(problem)
+  process.exitCode = lives.problems.length === 0 ? 0 : 1
 }

@@ -6,19 +6,20 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
 const script = fileURLToPath(new URL('../scripts/lifecycles.mjs', import.meta.url))
+const { livesOf } = (await import(script)) as { livesOf(root: string): { readonly problems: readonly string[] } }
 
-/** What is found in a tree of its own, in which nothing has a reason. */
-function check(files: Readonly<Record<string, string>>): readonly string[] {
+/** A tree in which nothing has a reason. */
+function tree(files: Readonly<Record<string, string>>): string {
   const root = mkdtempSync(join(tmpdir(), 'svc-lifecycles-'))
   onTestFinished(() => rmSync(root, { recursive: true }))
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(root, path)), { recursive: true })
     writeFileSync(join(root, path), text)
   }
-  const { stderr, status } = spawnSync(process.execPath, [script, '--check', root], { encoding: 'utf8' })
-  expect(status).toBe(stderr === '' ? 0 : 1)
-  return stderr.split('\n').filter((line) => line !== '')
+  return root
 }
+
+const check = (files: Readonly<Record<string, string>>): readonly string[] => livesOf(tree(files)).problems
 
 /** Names of what is found in one file, in their order. */
 function keysIn(text: string): string[] {
@@ -28,6 +29,12 @@ function keysIn(text: string): string[] {
 describe('lives outside of machines', () => {
   test('have a reason each', () => {
     expect(execFileSync(process.execPath, [script, '--check'], { encoding: 'utf8' })).toBe('')
+  })
+
+  test('without one are told, and end the check with 1', () => {
+    const root = tree({ 'src/actors/a.ts': 'setTimeout(work, 5)' })
+    const { stderr, status } = spawnSync(process.execPath, [script, '--check', root], { encoding: 'utf8' })
+    expect([stderr, status]).toEqual([expect.stringMatching(/^src\/actors\/a\.ts setTimeout: has no reason\..*\n$/), 1])
   })
 
   test('are timers that are set, and booleans that one function declares and another changes, whatever they are called', () => {

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { RequestError } from '@agentclientprotocol/sdk'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
   createGate,
   finish,
@@ -18,13 +18,27 @@ import {
   toolCall,
 } from '../../fixtures/model-server.js'
 import { makePlace, withModel } from '../server/place.js'
-import { openScene, type Scene } from '../server/server.js'
+import { openScene, type Scene, type Server } from '../server/server.js'
 import { choosing, type Editor, openEditor } from './editor.js'
 import { besideTitles, isOfTitle } from './titles.js'
 
-let scene: Scene
+/** One server and one model for all tests but those that are about a server of the editor's own. */
+let house: Scene
+let shared: Server
 let model: ModelServer
+let played: Script = []
+let scene: Scene
 let editor: Editor | undefined
+beforeAll(async () => {
+  model = await startModelServer((request) => (typeof played === 'function' ? played(request) : reply(finish('stop'))))
+  house = openScene(makePlace())
+  house.place.configure(configuration({ permission: { '*': 'allow' } }))
+  shared = await house.start()
+})
+afterAll(async () => {
+  await house.close()
+  await model.close()
+})
 beforeEach(() => {
   scene = openScene(makePlace({ 'notes.txt': 'remember the milk\n' }))
 })
@@ -32,17 +46,23 @@ afterEach(async () => {
   await editor?.close()
   editor = undefined
   await scene.close()
-  await model.close()
 })
 
-async function begin(
-  script: Script,
-  configuration: object = {},
-  ...rest: [behaviour?: Parameters<typeof openEditor>[2], flags?: string[]]
-): Promise<Editor> {
-  model = await startModelServer(besideTitles(script))
-  scene.place.configure(withModel(model.url, configuration, { attachment: true, modalities: { input: ['text', 'image'] } }))
-  editor = await openEditor(scene.place, rest[1] ?? [], rest[0])
+const configuration = (rest: object = {}) => withModel(model.url, rest, { attachment: true, modalities: { input: ['text', 'image'] } })
+
+/** `rules`: of the workspace, narrower than those of the installation, which allow everything. */
+async function begin(script: Script, rules: object = {}, behaviour?: Parameters<typeof openEditor>[2]): Promise<Editor> {
+  played = besideTitles(script)
+  if (Object.keys(rules).length > 0) scene.place.write('svc.json', JSON.stringify(rules))
+  editor = await openEditor(scene.place, ['--server', shared.url], behaviour)
+  return editor
+}
+
+/** With a server of its own. */
+async function beginAlone(script: Script): Promise<Editor> {
+  played = besideTitles(script)
+  scene.place.configure(configuration())
+  editor = await openEditor(scene.place, [])
   return editor
 }
 
@@ -53,7 +73,7 @@ const open = (at: Editor) => at.agent.request('session/new', { cwd: scene.place.
 
 describe('a conversation', () => {
   test('of text and thoughts ends its turn, and nothing but the protocol is on standard output', async () => {
-    const at = await begin([reply(reasoning('Let me see.'), text('Hello ', 'there.'), finish('stop'))])
+    const at = await beginAlone([reply(reasoning('Let me see.'), text('Hello ', 'there.'), finish('stop'))])
     const { sessionId, modes, configOptions } = await open(at)
     expect(modes?.availableModes.map(({ id }) => id)).toEqual(expect.arrayContaining(['build', 'plan']))
     expect(modes?.currentModeId).toBe('build')
@@ -112,7 +132,7 @@ describe('a conversation', () => {
     const other: string[] = []
     const at = await begin(
       [reply(bash, finish('tool_calls')), reply(text('Seen.'), finish('stop'))],
-      { permission: { '*': 'allow' } },
+      {},
       { capabilities, other: (method) => void other.push(method) },
     )
     const { sessionId } = await open(at)
@@ -236,11 +256,8 @@ describe('a conversation', () => {
   })
 
   test('changes who answers, by a mode and by an option', async () => {
-    model = await startModelServer(besideTitles(() => reply(text('ok'), finish('stop'))))
-    scene.place.configure(withModel(model.url))
-    const server = await scene.start()
-    const at = await openEditor(scene.place, ['--server', server.url])
-    editor = at
+    const server = shared.in(scene.place.repo)
+    const at = await begin(() => reply(text('ok'), finish('stop')))
     const { sessionId } = await open(at)
     await at.agent.request('session/set_mode', { sessionId, modeId: 'plan' })
     expect(
@@ -307,11 +324,8 @@ describe('a conversation', () => {
 
   test('that is closed while it is answered is not told any more, and goes on', async () => {
     const gate = createGate()
-    model = await startModelServer(besideTitles([reply(text('Once upon '), hold(gate), text('a time.'), finish('stop'))]))
-    scene.place.configure(withModel(model.url))
-    const server = await scene.start()
-    const at = await openEditor(scene.place, ['--server', server.url])
-    editor = at
+    const server = shared.in(scene.place.repo)
+    const at = await begin([reply(text('Once upon '), hold(gate), text('a time.'), finish('stop'))])
     const { sessionId } = await open(at)
     const stream = await server.stream({ tail: true })
     const ended = at.agent.request('session/prompt', { sessionId, prompt: say('a story') })
@@ -344,7 +358,7 @@ describe('a conversation', () => {
 
   test('is told again when it is loaded, and is found in the list', async () => {
     const read = toolCall({ id: 'call_r', name: 'read', input: { filePath: 'notes.txt' } })
-    const first = await begin([
+    const first = await beginAlone([
       reply(text('I look.'), read, finish('tool_calls')),
       reply(text('Milk.'), finish('stop')),
       reply(text('Still milk.'), finish('stop')),

@@ -5,7 +5,7 @@ import type { ExternalOptionsPreview } from '../../../src/protocol/external/exte
 import { REAL_AGENTS, whyNoAgent } from '../../fixtures/agents/real-agents.js'
 import { finish, type ModelServer, reply, startModelServer, text } from '../../fixtures/model-server.js'
 import { makePlace } from '../server/place.js'
-import { descendants, type Process, processes, untilNone } from '../server/processes.js'
+import { descendants, mentioning, type Process, untilNone } from '../server/processes.js'
 import { openScene, type Scene, type Server } from '../server/server.js'
 
 let scene: Scene
@@ -27,10 +27,10 @@ interface Option {
 
 const isSaid = (answer: { readonly status: number; readonly body: unknown }) => answer as { status: number; body: ExternalOptionsPreview }
 
-/** What runs below a server, and of an agent, whoever has started it. */
+/** What runs below a server, and of an agent in its place, whoever has started it: other tests have theirs. */
 function running(server: Server, folder: string): Process[] {
   const own = descendants(server.pid).filter(({ command }) => !command.includes('svc-reaper'))
-  return [...own, ...processes().filter(({ command }) => command.includes(folder))]
+  return [...own, ...mentioning(scene.place.root).filter(({ command }) => command.includes(folder))]
 }
 
 for (const { provider, folder, env } of REAL_AGENTS) {

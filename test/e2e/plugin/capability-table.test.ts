@@ -9,11 +9,16 @@ import { cpSync, existsSync, readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { createServer, type Server as HttpServer } from 'node:http'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { HOST_CAPABILITIES, type HostCapability, type PluginManifest } from '../../../src/protocol/plugin/plugin.js'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import {
+  HOST_CAPABILITIES,
+  type HostCapability,
+  type PackageLifecycleInfo,
+  type PluginManifest,
+} from '../../../src/protocol/plugin/plugin.js'
 import type { ModelServer } from '../../fixtures/model-server.js'
 import { makePlace, withModel } from '../server/place.js'
-import { configurePlugin, deletePackage, lifecycleOf, packageRoot, untilState, writePackage } from '../server/plugins.js'
+import { configurePlugin, configurePlugins, deletePackage, lifecycleOf, packageRoot, untilState, writePackage } from '../server/plugins.js'
 import { openScene, PROGRAM, type Scene, type Server } from '../server/server.js'
 import { COLUMNS, EVERY_METHOD, successesOf } from './capability-cells.js'
 import { asking, hostFiles, ID, startHostModel } from './host.js'
@@ -43,57 +48,79 @@ afterAll(async () => {
   web.close()
   await model.close()
 })
-beforeEach(() => {
+/** A place and a server for the tests of one way. */
+async function open(prepare: () => void = () => undefined): Promise<void> {
   scene = openScene(makePlace())
   scene.place.configure(withModel(model.url))
-})
-afterEach(() => scene.close())
-
-/** Approves what lies on disk for `capabilities`, to run as it has it. */
-async function trust(id: string, { scope, native }: Column, capabilities: readonly HostCapability[], scopeId: string): Promise<void> {
-  const { revision, digest } = (await lifecycleOf(server, id)) ?? {}
-  const how = native === true ? { digest, nativeApproved: true } : { executableApproved: true, luaApproved: true }
-  const place = {
-    workspaceId: scene.place.repo,
-    packageId: id,
-    scope,
-    ...(scope === 'session' && { scopeId }),
-    ...(scope === 'user' && { scopeId: userInfo().username }),
-  }
-  const record = { ...place, revision, capabilities, ...how }
-  configurePlugin(scene.place, id, (entry) => ({ ...entry, options: { hosts: [host], trust: [record] } }))
+  prepare()
+  server = await scene.start(UNSANDBOXED)
 }
 
-/** Starts the server with the plugin, which declares these and is trusted with them; answers a session that it serves. */
+type Lifecycles = ReadonlyMap<string, PackageLifecycleInfo>
+const lifecycles = async (): Promise<Lifecycles> =>
+  new Map((await server.get<PackageLifecycleInfo[]>('/v2/plugins/lifecycle')).map((info) => [info.packageId, info]))
+
+/** Approves what lies on disk, each package for its capabilities, to run as the column has it. */
+async function trust(
+  wanted: Readonly<Record<string, readonly HostCapability[]>>,
+  { scope, native }: Column,
+  scopeId: string,
+): Promise<void> {
+  const known = await lifecycles()
+  const entryOf = (id: string, capabilities: readonly HostCapability[]) => {
+    const { revision, digest } = known.get(id) ?? {}
+    const how = native === true ? { digest, nativeApproved: true } : { executableApproved: true, luaApproved: true }
+    const place = {
+      workspaceId: scene.place.repo,
+      packageId: id,
+      scope,
+      ...(scope === 'session' && { scopeId }),
+      ...(scope === 'user' && { scopeId: userInfo().username }),
+    }
+    return (entry: Record<string, unknown>) => ({
+      ...entry,
+      options: { hosts: [host], trust: [{ ...place, revision, capabilities, ...how }] },
+    })
+  }
+  configurePlugins(scene.place, Object.fromEntries(Object.entries(wanted).map(([id, each]) => [id, entryOf(id, each)])))
+}
+
+/** Serves the plugin, which declares these and is trusted with them, in place of what was served before; answers a session that it serves. */
 async function serve(column: Column, capabilities: readonly HostCapability[]): Promise<string> {
   const { place } = scene
   const { form, lua, native, scope } = column
   const { runtime, files } = hostFiles({ lua, native })
   const agent = { ...runtime, scope, capabilities, secrets: SECRETS, eventNamespaces: [ID] }
-  writePackage(place, ID, { agent, files })
   if (form === 'entry') {
-    for (const name of ['plugin.mjs', 'wire.mjs']) cpSync(join(packageRoot(place, ID), name), join(place.root, name))
-    deletePackage(place, ID)
-    const serves = [process.execPath, join(place.root, 'plugin.mjs')]
-    // An entry has the network unless it says that it has not.
-    const network = capabilities.includes('network')
-    configurePlugin(place, ID, () => ({ options: { serve: serves, sandbox: false, capabilities, network, hosts: [host] } }))
-  }
-  server = await scene.start(UNSANDBOXED)
-  const { id } = await server.createSession()
-  if (form === 'entry') {
+    // What ran before goes on answering for a while: a server of its own.
+    await open(() => serveEntry(capabilities))
+    onTestFinished(() => scene.close())
+    const { id } = await server.createSession()
     await untilActive()
     return id
   }
+  writePackage(place, ID, { agent, files })
+  const { id } = await server.createSession()
   const stream = await server.stream({ tail: true })
-  await trust(ID, column, capabilities, id)
-  await lifecycleOf(server, ID)
+  await trust({ [ID]: capabilities }, column, id)
+  await lifecycles()
   if (scope === 'session') await server.prompt(id, { prompt: 'hello' })
   await untilState(stream, ID, 'active')
   stream.close()
-  const configure = [PROGRAM, 'plugin', 'configure', ID, '--set', 'token']
-  execFileSync(process.execPath, configure, { env: place.env, cwd: place.repo, input: 'a-secret-of-a-test\n' })
   return id
+}
+
+/** A program that the configuration names. */
+function serveEntry(capabilities: readonly HostCapability[]): void {
+  const { place } = scene
+  const { files } = hostFiles({})
+  writePackage(place, ID, { files })
+  for (const name of ['plugin.mjs', 'wire.mjs']) cpSync(join(packageRoot(place, ID), name), join(place.root, name))
+  deletePackage(place, ID)
+  const serves = [process.execPath, join(place.root, 'plugin.mjs')]
+  // An entry has the network unless it says that it has not.
+  const network = capabilities.includes('network')
+  configurePlugin(place, ID, () => ({ options: { serve: serves, sandbox: false, capabilities, network, hosts: [host] } }))
 }
 
 async function untilActive(): Promise<void> {
@@ -113,12 +140,21 @@ const errorOf = (answer: unknown): string | undefined =>
   typeof answer === 'object' && answer !== null && 'error' in answer ? String(answer.error) : undefined
 
 describe.each(COLUMNS)('$name', (column) => {
-  const { name, refused } = column
+  const { form, name, lua, native, scope, refused } = column
   const isHeld = (capability: HostCapability): boolean => !refused[capability]?.startsWith('no broker')
   const held = HOST_CAPABILITIES.filter(isHeld)
 
+  if (form === 'package') {
+    beforeAll(() => open())
+    afterAll(() => scene.close())
+  }
+
   test('uses what it declares, is trusted with, and something provides', async () => {
     const session = await serve(column, held)
+    if (form !== 'entry') {
+      const configure = [PROGRAM, 'plugin', 'configure', ID, '--set', 'token']
+      execFileSync(process.execPath, configure, { env: scene.place.env, cwd: scene.place.repo, input: 'a-secret-of-a-test\n' })
+    }
     expect((await shownAsGranted(column))?.toSorted()).toEqual(held.toSorted())
     const cases = successesOf(`http://${host}/`).filter(({ method }) => isHeld(method.capability))
     const answers = await asking(
@@ -155,27 +191,24 @@ describe.each(COLUMNS)('$name', (column) => {
     )
     for (const { method } of EVERY_METHOD) cell(method.capability, `${name}, not declared`)
   })
-})
 
-describe.each(COLUMNS.filter(({ form }) => form !== 'entry'))('a package: $name', (column) => {
-  const { name, lua, native, scope, refused } = column
-  const isHeld = (capability: HostCapability): boolean => !refused[capability]?.startsWith('no broker')
-
-  test('does not start with what it is not trusted with, or what nothing provides', async () => {
+  test.runIf(form === 'package')('does not start with what it is not trusted with, or what nothing provides', async () => {
+    deletePackage(scene.place, ID)
     const { runtime, files } = hostFiles({ lua, native })
     const idOf = (capability: HostCapability, way: string) => `test.${way}-${capability}`
     for (const capability of HOST_CAPABILITIES) {
       for (const way of ['untrusted', 'whole'])
         writePackage(scene.place, idOf(capability, way), { agent: { ...runtime, scope, capabilities: [capability] }, files })
     }
-    server = await scene.start(UNSANDBOXED)
     const { id } = await server.createSession()
     const unprovided = HOST_CAPABILITIES.filter((capability) => !isHeld(capability))
-    for (const capability of HOST_CAPABILITIES) await trust(idOf(capability, 'untrusted'), column, [], id)
-    for (const capability of unprovided) await trust(idOf(capability, 'whole'), column, [capability], id)
-    const stateOf = async (capability: HostCapability, way: string) => lifecycleOf(server, idOf(capability, way))
+    const untrusted = HOST_CAPABILITIES.map((capability) => [idOf(capability, 'untrusted'), []] as const)
+    const whole = unprovided.map((capability) => [idOf(capability, 'whole'), [capability]] as const)
+    await trust(Object.fromEntries([...untrusted, ...whole]), column, id)
+    const states = await lifecycles()
+    const stateOf = (capability: HostCapability, way: string) => states.get(idOf(capability, way))
     for (const capability of HOST_CAPABILITIES) {
-      expect(await stateOf(capability, 'untrusted')).toMatchObject({
+      expect(stateOf(capability, 'untrusted')).toMatchObject({
         state: 'permission-required',
         leaseActive: false,
         grantedCapabilities: [],
@@ -186,7 +219,7 @@ describe.each(COLUMNS.filter(({ form }) => form !== 'entry'))('a package: $name'
       cell(capability, `${name}, not trusted`)
     }
     for (const capability of unprovided) {
-      expect(await stateOf(capability, 'whole')).toMatchObject({
+      expect(stateOf(capability, 'whole')).toMatchObject({
         state: 'failed',
         leaseActive: false,
         grantedCapabilities: [],
@@ -199,8 +232,8 @@ describe.each(COLUMNS.filter(({ form }) => form !== 'entry'))('a package: $name'
 
 test('nothing built in is shown with a capability of plugins, and a package that calls itself native is granted none', async () => {
   const id = 'test.native'
-  writePackage(scene.place, id, { agent: { runtime: 'native', capabilities: HOST_CAPABILITIES }, files: {} })
-  server = await scene.start(UNSANDBOXED)
+  onTestFinished(() => scene.close())
+  await open(() => writePackage(scene.place, id, { agent: { runtime: 'native', capabilities: HOST_CAPABILITIES }, files: {} }))
   const builtIn = (await server.get<PluginManifest[]>('/v2/plugins')).filter(({ internal }) => internal)
   expect(builtIn.length).toBeGreaterThan(0)
   expect(builtIn.flatMap(({ capabilities }) => capabilities.filter((name) => HOST_CAPABILITIES.some((each) => each === name)))).toEqual([])

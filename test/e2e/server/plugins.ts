@@ -47,11 +47,18 @@ export async function lifecycleOf(server: Server, id: string): Promise<PackageLi
   return (await server.get<PackageLifecycleInfo[]>('/v2/plugins/lifecycle')).find(({ packageId }) => packageId === id)
 }
 
+type Entry = Record<string, unknown>
+
 /** Changes one plugin entry of the installation configuration. */
-export function configurePlugin(place: Place, id: string, change: (entry: Record<string, unknown>) => Record<string, unknown>): void {
-  const document = JSON.parse(readFileSync(place.configFile, 'utf8')) as { plugins?: Record<string, Record<string, unknown>> }
-  const plugins = { ...document.plugins, [id]: change(document.plugins?.[id] ?? {}) }
-  place.configure({ ...document, plugins })
+export function configurePlugin(place: Place, id: string, change: (entry: Entry) => Entry): void {
+  configurePlugins(place, { [id]: change })
+}
+
+/** Changes several in one step. */
+export function configurePlugins(place: Place, changes: Readonly<Record<string, (entry: Entry) => Entry>>): void {
+  const document = JSON.parse(readFileSync(place.configFile, 'utf8')) as { plugins?: Record<string, Entry> }
+  const changed = Object.entries(changes).map(([id, change]) => [id, change(document.plugins?.[id] ?? {})])
+  place.configure({ ...document, plugins: { ...document.plugins, ...Object.fromEntries(changed) } })
 }
 
 /** Approves what lies on disk now, as `svc plugin trust` does; answers its revision. */

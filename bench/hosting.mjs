@@ -59,25 +59,22 @@ try {
     for (const [name, way] of Object.entries(ways)) requests[name].push(...(await request(way)))
     for (const [name, way] of Object.entries(ways)) deltas[name].push(...(await stream(way)))
   }
-  for (const [what, times] of [
-    ['a request', requests],
-    [`a delta at ${STREAMS} streams`, deltas],
-  ]) {
-    for (const [name, list] of Object.entries(times)) {
-      list.sort((a, b) => a - b)
-      const added =
-        name === 'bare'
-          ? ''
-          : `, p50 + ${(of(list, 0.5) - of(times.bare, 0.5)).toFixed(2)}, p99 + ${(of(list, 0.99) - of(times.bare, 0.99)).toFixed(2)}`
-      console.log(
-        `${what}, ${name.padEnd(8)} p50 ${of(list, 0.5).toFixed(2)} ms, p99 ${of(list, 0.99).toFixed(2)} ms${added}  (${list.length})`,
-      )
-    }
-  }
+  tell('a request', requests)
+  tell(`a delta at ${STREAMS} streams`, deltas)
 } finally {
   for (const each of started) await each.end()
   rmSync(data, { recursive: true, force: true })
   rmSync(folder, { recursive: true, force: true })
+}
+
+function tell(what, times) {
+  for (const list of Object.values(times)) list.sort((a, b) => a - b)
+  for (const [name, list] of Object.entries(times)) {
+    const [p50, p99] = [0.5, 0.99].map((quantile) => of(list, quantile))
+    const [more50, more99] = [p50 - of(times.bare, 0.5), p99 - of(times.bare, 0.99)]
+    const figures = `p50 ${p50.toFixed(2)} ms (+ ${more50.toFixed(2)}), p99 ${p99.toFixed(2)} ms (+ ${more99.toFixed(2)}), of ${list.length}`
+    console.log(`${what}, ${name.padEnd(8)} ${figures}`)
+  }
 }
 
 /** Times of requests, one after another on one connection, ms. */

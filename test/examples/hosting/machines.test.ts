@@ -24,7 +24,7 @@ function play(answers: Answers) {
   const actors = Object.fromEntries(
     (['decide', 'run', 'verify', 'inspect', 'stop', 'advance', 'destroy'] as const).map((name) => [name, effect(name)]),
   )
-  const actor = createActor(workerMachine.provide({ actors: actors as never }), { clock })
+  const actor = createActor(workerMachine.provide({ actors }), { clock })
   actor.start()
   return {
     actor,

@@ -12,9 +12,6 @@ export const WITHIN = { launch: '/launch', run: '/run/svc', package: '/opt/svc',
 
 export const FILES = { bootstrap: 'bootstrap.json', key: 'verification.key', bearer: 'host.bearer', config: 'config/svc/svc.json' }
 
-/** Until worker mode takes it. */
-const HAS_BROKER = false
-
 export interface LaunchFile {
   readonly name: string
   readonly content: Uint8Array
@@ -65,9 +62,9 @@ export function clusterCommandLine(hostUrl: string): readonly string[] {
 function workerArguments(hostUrl: string, port = AGENT_PORT): readonly string[] {
   const at = (file: string) => join(WITHIN.launch, file)
   return [
-    ...['serve', '--port', String(port), '--worker-bootstrap', at(FILES.bootstrap), '--worker-verification-key-file', at(FILES.key)],
-    ...(HAS_BROKER ? ['--worker-broker', `${hostUrl}/worker/credentials`, '--worker-broker-token-file', at(FILES.bearer)] : []),
-  ]
+    ['serve', '--port', String(port), '--worker-bootstrap', at(FILES.bootstrap), '--worker-verification-key-file', at(FILES.key)],
+    ['--worker-broker', `${hostUrl}/worker/credentials`, '--worker-broker-token-file', at(FILES.bearer)],
+  ].flat()
 }
 
 export function environmentOf({ launch }: Allocation): Readonly<Record<string, string>> {

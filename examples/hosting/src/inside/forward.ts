@@ -34,8 +34,9 @@ export function join(one: Socket, other: Socket): void {
 function reach([first, ...rest]: readonly Target[], done: (socket: Socket | undefined) => void): void {
   if (first === undefined) return done(undefined)
   const opened = typeof first === 'function' ? first() : undefined
-  if (typeof first === 'function' && opened === undefined) return reach(rest, done)
-  const socket = connect({ ...(opened === undefined ? first : { path: opened.path }), allowHalfOpen: true, noDelay: true } as NetConnectOpts)
+  const place = typeof first === 'function' ? opened && { path: opened.path } : first
+  if (place === undefined) return reach(rest, done)
+  const socket = connect({ ...place, allowHalfOpen: true, noDelay: true } as NetConnectOpts)
   const failed = () => {
     opened?.release()
     reach(rest, done)

@@ -65,7 +65,7 @@ export function createModelHost(parts: ModelHostParts): (request: IncomingMessag
     const key = provider.header === 'authorization' ? `Bearer ${provider.key}` : provider.key
     const headers = ['host', url.host, ...forwarded(request, CREDENTIALS), provider.header, key]
     if (request.headers['transfer-encoding'] !== undefined) headers.push('transfer-encoding', 'chunked')
-    const upstream = (url.protocol === 'https:' ? askSecurely : ask)(url, { method: request.method, headers: headers as never, setHost: false })
+    const upstream = (url.protocol === 'https:' ? askSecurely : ask)(url, { method: request.method, headers, setHost: false })
     response.once('close', () => upstream.destroy())
     upstream.once('response', (answer) => {
       response.writeHead(answer.statusCode ?? 502, forwarded(answer))

@@ -1,5 +1,13 @@
 /** The coordinator's side of the bridge to a provider (http-contract §7.2): what a driver does, asked over HTTP. */
-import { MachineStatus, ProtocolRequest, ProtocolResponse, ProviderError, isOf, type Allocation, type MachineHandle } from '../records/machines.js'
+import {
+  type Allocation,
+  isOf,
+  type MachineHandle,
+  type MachineStatus,
+  ProtocolRequest,
+  ProtocolResponse,
+  type ProviderError,
+} from '../records/machines.js'
 
 export type Verb = 'ensure' | 'inspect' | 'start' | 'stop' | 'destroy'
 

@@ -92,6 +92,7 @@ export const REASONS = {
   'src/actors/plugin/process/provider-stream.ts isFinished': 'the finish has come: a place in a stream that is read once',
   'src/actors/plugin/registry/door.ts open': 'a gate that closes once; the generation machine is what closes it',
   'src/actors/provider/adapter-cache.ts isSilent': READ,
+  'src/actors/provider/leases/lent-keys.ts isSilent': READ,
   'src/actors/provider/sign-in/attempts.ts isAnswered':
     'what somebody did with an attempt, which is a machine: the tab of a browser is told by it',
   'src/actors/provider/sign-in/attempts.ts isAwaited':

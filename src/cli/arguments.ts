@@ -187,15 +187,35 @@ function readServe(args: string[]): ServeOptions {
     origins: values.cors.map(readOrigin),
     hosts: values['allow-host'].map(readHostname),
     ...(values['inspect-payloads'] && { inspectPayloads: true }),
-    ...workerOf(values['worker-bootstrap'], values['worker-verification-key-file']),
+    ...workerOf(
+      values['worker-bootstrap'],
+      values['worker-verification-key-file'],
+      brokerOf(values['worker-broker'], values['worker-broker-token-file']),
+    ),
   }
 }
 
-function workerOf(bootstrap: string | undefined, verificationKey: string | undefined): Pick<ServeOptions, 'worker'> {
-  if (bootstrap === undefined && verificationKey === undefined) return {}
-  if (bootstrap !== undefined && verificationKey !== undefined) return { worker: { bootstrap, verificationKey } }
-  const missing = bootstrap === undefined ? '--worker-bootstrap' : '--worker-verification-key-file'
-  throw new Error(`a worker needs --worker-bootstrap and --worker-verification-key-file, and ${missing} is missing`)
+function workerOf(
+  bootstrap: string | undefined,
+  verificationKey: string | undefined,
+  broker: Pick<NonNullable<ServeOptions['worker']>, 'broker'>,
+): Pick<ServeOptions, 'worker'> {
+  if (bootstrap !== undefined && verificationKey !== undefined) return { worker: { bootstrap, verificationKey, ...broker } }
+  if (bootstrap === undefined && verificationKey === undefined) {
+    if (broker.broker !== undefined) throw new Error('--worker-broker is for a worker: --worker-bootstrap is missing')
+    return {}
+  }
+  throw new Error(missing('--worker-bootstrap', bootstrap, '--worker-verification-key-file'))
+}
+
+function brokerOf(url: string | undefined, tokenFile: string | undefined): Pick<NonNullable<ServeOptions['worker']>, 'broker'> {
+  if (url !== undefined && tokenFile !== undefined) return { broker: { url, tokenFile } }
+  if (url === undefined && tokenFile === undefined) return {}
+  throw new Error(missing('--worker-broker', url, '--worker-broker-token-file'))
+}
+
+function missing(one: string, value: string | undefined, other: string): string {
+  return `a worker needs ${one} and ${other} together, and ${value === undefined ? one : other} is missing`
 }
 
 function readAcp(args: string[]): AcpOptions {

@@ -17,7 +17,7 @@ import { listenFailure } from './listen-failure.js'
 import { pluginPrograms } from './plugin-programs.js'
 import { openDoor } from './door.js'
 import { type Presence, notePresence } from './presence.js'
-import type { WorkerDuty } from './worker/duty.js'
+import type { WorkerDuty } from './worker-duty.js'
 import { unreadValues, unreadVariables } from '../protocol/system/variables.js'
 import { VERSION } from './version.js'
 

@@ -9,5 +9,10 @@ export interface ServeOptions {
   /** The inspector may show payloads, prompts included. */
   readonly inspectPayloads?: true
   /** Files of a worker: it is for one workspace of a controller's. */
-  readonly worker?: { readonly bootstrap: string; readonly verificationKey: string }
+  readonly worker?: {
+    readonly bootstrap: string
+    readonly verificationKey: string
+    /** Who lends it credentials for models, and the file of what it is asked with. */
+    readonly broker?: { readonly url: string; readonly tokenFile: string }
+  }
 }

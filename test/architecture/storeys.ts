@@ -8,12 +8,12 @@ import { type SourceFile, neighbours } from './source.js'
 const STOREYS: Readonly<Record<string, string>> = {
   src: 'kernel | protocol | machines store | ports | platform plugins http | actors | server | published | cli programs',
   'src/machines':
-    'report required | acceptance acp events external goals interaction look lsp mcp permission plugin pty runtime semantic session shell sign-in subagents vcs workflows workspace',
+    'report required | acceptance acp events external goals interaction look lsp mcp permission plugin pty runtime semantic session shell sign-in subagents vcs worker workflows workspace',
   'src/actors': 'artifact inspector provider tenancy | events resource | interaction plugin workspace | session | host | runtime',
   'src/actors/session': 'state | restore | history | admission | bundles compaction | run | session.actor | supervisor | sessions',
   'src/actors/plugin': 'registry | calls generation | link native | brokers | process | entry | package | facade | plugin-system',
   'src/actors/resource': 'config | markdown | snapshot | contributed managed | catalog | facade',
-  'src/actors/provider': 'credentials | catalog sign-in',
+  'src/actors/provider': 'credentials | catalog sign-in | adapter-cache keys | leases',
   'src/platform': 'git node watched | protection | confinement',
   'src/plugins':
     'artifacts documents external files goals interactions lsp mcp memory providers pty semantic shell skills subagents vcs web workflows',

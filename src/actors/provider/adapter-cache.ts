@@ -91,7 +91,7 @@ function withRenewal(
   }
 }
 
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal, providerId: string): Promise<T> {
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal, providerId: string): Promise<T> {
   const aborted = () =>
     new ProviderError(`The request to provider "${providerId}" was aborted.`, { retryable: false, cause: signal.reason })
   let leave = (): void => undefined

@@ -16,6 +16,8 @@ import type { CatalogSource } from './catalog/source.js'
 import type { CredentialFile } from './credentials/credential-file.js'
 import { type CredentialDocument, EMPTY } from './credentials/document.js'
 import { type Installed, keyOf, withStoredKeys } from './keys.js'
+import type { Leases } from './leases/leases.js'
+import { withLentKeys } from './leases/lent-keys.js'
 import { signInSettings } from './sign-in/settings.js'
 
 export interface CatalogsDeps {
@@ -34,6 +36,8 @@ export interface CatalogsDeps {
   readonly credentials?: Pick<CredentialFile, 'read'>
   /** The directory of the installation, whose configuration says where stored keys go. */
   readonly installation?: string
+  /** What the host lends to a worker; absent = nothing. */
+  readonly leases?: Leases
 }
 
 export interface Catalogs {
@@ -96,10 +100,13 @@ export function createCatalogs({ effects, configs, contributions, source = NO_SO
   }
   const read = async (directory: string, workspaceId?: string, sessionId?: string): Promise<Catalog> => {
     const document = await credentials.read()
-    const catalog = await readConfigured(directory, sessionId)
-    if (document.connections.size === 0) return catalog
-    const workspaceIds = await workspacesOf(directory, workspaceId)
-    return withStoredKeys(catalog, document, { workspaceIds, ...(await installed()) })
+    const configured = await readConfigured(directory, sessionId)
+    const catalog =
+      document.connections.size === 0
+        ? configured
+        : withStoredKeys(configured, document, { workspaceIds: await workspacesOf(directory, workspaceId), ...(await installed()) })
+    const { leases } = stores
+    return leases === undefined ? catalog : withLentKeys(catalog, (await readConfigured(installation)).providers, leases, effects.env)
   }
   const load = async (directory: string, workspaceId?: string, sessionId?: string): Promise<Catalog> => {
     const catalog = await read(directory, workspaceId, sessionId)

@@ -22,6 +22,7 @@ import { chooseDefault, isReachable } from './default-model.js'
 import { fitAdapter } from './fit.js'
 import { findModels } from './found-models.js'
 import { keyOf } from './keys.js'
+import { lentAdapter } from './leases/lent-keys.js'
 import { obstacle } from './obstacle.js'
 import { createReach } from './reach.js'
 import type { Renewal } from './sign-in/tokens.js'
@@ -40,11 +41,13 @@ export interface ProvidersDeps extends CatalogsDeps {
 const CLIENT_OPTIONS = new Set(['baseURL', 'apiKey', 'headers', 'timeout', 'script'])
 
 export function createProviders(deps: ProvidersDeps): Providers {
-  const { effects, contributions, adapters, installation = '', renewal } = deps
+  const { effects, contributions, adapters, installation = '', renewal, leases } = deps
   const catalogs = createCatalogs(deps)
   const models = findModels(effects)
   const reach = createReach({ effects, contributions, catalogs, models })
-  const adapterOf = createAdapterCache((provider) => keyOf(provider, effects.env), renewal)
+  const madeOf = createAdapterCache((provider) => keyOf(provider, effects.env), renewal)
+  const adapterOf = (provider: CatalogProvider) =>
+    leases !== undefined && provider.stored?.isLent === true ? lentAdapter(provider, leases, madeOf) : madeOf(provider)
   const isUsable = (provider: CatalogProvider) => obstacle(provider, effects.env) === undefined
 
   /** Why a credential would never be used. */

@@ -1,5 +1,6 @@
 /** What a server is for: its own user, the sharing of many who run nothing here, or one workspace of a controller's (subsystems d.9). */
 import type { Effects } from '../../ports/effects.js'
+import type { ModelBroker } from '../../ports/model-broker.js'
 import type { HealthResponse, RuntimeInfo } from '../../protocol/system/system.js'
 import { createFixedRegistry, createWorkspaceRegistry, type WorkspaceRegistry } from '../workspace/workspace-registry.js'
 
@@ -9,6 +10,8 @@ export interface Deployment {
   readonly executes: boolean
   /** Of a worker alone. */
   readonly worker?: NonNullable<RuntimeInfo['worker']>
+  /** Who lends it credentials for models; absent = it has its own. */
+  readonly models?: ModelBroker
 }
 
 export const LOCAL_DEPLOYMENT: Deployment = { name: 'local', executes: true }

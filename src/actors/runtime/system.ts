@@ -64,7 +64,7 @@ export async function createSystem(deps: SystemDeps): Promise<System> {
   const { effects, store, configs, resources, providers, version } = deps
   const workingDirectory = await effects.files.realPath(effects.paths.cwd)
   const directories = createDirectories(effects, workingDirectory)
-  const { name: deployment, executes, worker } = deps.deployment ?? LOCAL_DEPLOYMENT
+  const { name: deployment, executes, worker, models } = deps.deployment ?? LOCAL_DEPLOYMENT
 
   return {
     workingDirectory,
@@ -72,7 +72,7 @@ export async function createSystem(deps: SystemDeps): Promise<System> {
     health: () => ({
       healthy: true,
       version,
-      providerCredentialStore: 'file',
+      providerCredentialStore: models === undefined ? 'file' : 'host',
       tenantResolver: deps.tenantResolver?.() ?? 'local',
       deployment,
       executionAvailable: executes,

@@ -4,6 +4,7 @@ import type { ActorRegistry } from '../../kernel/roots.js'
 import type { Effects } from '../../ports/effects.js'
 import { createConnections } from '../provider/credentials/connections.js'
 import { createCredentialFile } from '../provider/credentials/credential-file.js'
+import { createLeases } from '../provider/leases/leases.js'
 import { createProviders } from '../provider/providers.js'
 import { createProviderRenewal, createProviderSignIns } from '../provider/sign-in/provider-sign-ins.js'
 import { containing } from '../workspace/workspace-registry.js'
@@ -42,6 +43,7 @@ export function wireProviders(
     credentials,
     installation: effects.paths.config,
     renewal: tokens.renewal,
+    ...(deployment?.models !== undefined && { leases: createLeases({ effects, broker: deployment.models, actors, inspect }) }),
   })
   const administered = async (directory: string) =>
     (await contributions(directory)).flatMap(({ builtin, administration }) =>

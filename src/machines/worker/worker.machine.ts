@@ -31,7 +31,7 @@ export const workerMachine = setup({
     input: {} as WorkerInput,
     context: {} as WorkerContext,
     events: {} as WorkerEvent,
-    tags: {} as 'ending',
+    tags: {} as 'starting' | 'draining' | 'ending',
     output: {} as Pick<WorkerContext, 'why' | 'exitCode'>,
   },
   actors: {
@@ -58,7 +58,10 @@ export const workerMachine = setup({
   output: ({ context: { why, exitCode } }) => ({ why, exitCode }),
   initial: 'starting',
   states: {
-    starting: { invoke: { id: 'start', src: 'start', onDone: 'alive', onError: { target: 'ended', actions: 'failExit' } } },
+    starting: {
+      tags: 'starting',
+      invoke: { id: 'start', src: 'start', onDone: 'alive', onError: { target: 'ended', actions: 'failExit' } },
+    },
     alive: {
       initial: 'serving',
       invoke: { id: 'watch', src: 'watch' },
@@ -71,7 +74,7 @@ export const workerMachine = setup({
           },
         },
         draining: {
-          tags: 'ending',
+          tags: ['draining', 'ending'],
           invoke: { id: 'quiet', src: 'quiet', onDone: '#worker.stopping', onError: '#worker.stopping' },
           after: { window: '#worker.stopping' },
           on: { 'expiry.near': { target: 'draining', reenter: true, actions: { type: 'noteExpiry', params: ({ event }) => event } } },

@@ -1,4 +1,5 @@
-import { KiB, SECOND } from './units.js'
+import type { RetryPolicy } from '../retry.js'
+import { DAY, KiB, SECOND } from './units.js'
 
 /** Limits of a server that works for one workspace of another's. Sizes in bytes (texts: characters), times in ms. */
 export const hostingLimits = {
@@ -17,5 +18,23 @@ export const hostingLimits = {
     drain: 15 * SECOND,
     /** Between two looks at the clock of this machine: it may have slept. */
     look: 30 * SECOND,
+  },
+  /** Credentials for models that a host lends to a worker. */
+  modelBroker: {
+    /** Of the bearer that the host is asked with, and of what it answers. */
+    bearerBytes: 4 * KiB,
+    answerBytes: 64 * KiB,
+    /** For one answer. */
+    patience: 10 * SECOND,
+    /** Before its end a credential is renewed: so long, or such a share of its life where that is shorter. */
+    margin: 60 * SECOND,
+    marginShare: 0.25,
+    /** What lives shorter is none; what lives longer is asked for anew before. */
+    shortest: 5 * SECOND,
+    longest: 1 * DAY,
+    /** While the host does not answer; all tries together take longer than the margin. */
+    pauses: { first: 1 * SECOND, factor: 2, most: 60 * SECOND, tries: 7 } satisfies RetryPolicy,
+    /** Before a host that has refused is asked again. */
+    refusalPause: 30 * SECOND,
   },
 } as const

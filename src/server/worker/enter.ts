@@ -12,6 +12,9 @@ import { nodePaths } from '../../platform/node/paths.js'
 import { isWithin } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
 import { WorkerBootstrap } from '../../protocol/hosting/worker.js'
+import { isSafeAddress } from '../../protocol/hosting/model-credential.js'
+import type { ModelBroker } from '../../ports/model-broker.js'
+import { isSendable } from '../../protocol/text/bearer.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { messageOf } from '../../protocol/message-of.js'
 import { whoElseMay } from '../../store/disk/state-directory.js'
@@ -19,10 +22,12 @@ import type { ServeOptions } from '../serve-options.js'
 
 const SECOND = 1000
 const { bootstrapBytes, keyBytes } = LIMITS.worker
+const { bearerBytes } = LIMITS.modelBroker
 
 export interface WorkerPlace {
   readonly bootstrap: WorkerBootstrap
   readonly key: KeyObject
+  readonly models?: ModelBroker
 }
 
 /** Reads both files and goes to the root. Throws `config.invalid`. */
@@ -34,10 +39,39 @@ export function enterWorker(files: NonNullable<ServeOptions['worker']>, now = Da
   if (key === undefined) throw refused(verifier.path, `has to be an Ed25519 public key of exactly ${keyBytes} bytes`)
   if (bootstrap.expiresAt * SECOND <= now) throw refused(said.path, 'has expired')
   checkRoot(bootstrap.root, said.path)
-  for (const { path, real } of [said, verifier]) if (isWithin(bootstrap.root, real)) throw refused(path, 'lies within the root')
+  const lender = files.broker === undefined ? undefined : brokerOf(files.broker, bootstrap)
+  for (const { path, real } of [said, verifier, ...(lender === undefined ? [] : [lender.file])])
+    if (isWithin(bootstrap.root, real)) throw refused(path, 'lies within the root')
   checkOwnPlaces(bootstrap.root)
   process.chdir(bootstrap.root)
-  return { bootstrap, key }
+  return { bootstrap, key, ...(lender !== undefined && { models: lender.broker }) }
+}
+
+/** What the host gives may be taken away once it was read; where it lies there still, it may be another one by then. */
+function brokerOf({ url, tokenFile }: { url: string; tokenFile: string }, worker: WorkerBootstrap): { broker: ModelBroker; file: Read } {
+  if (!isSafeAddress(url)) throw refused(url, 'has to be an address of https, or of http on this machine, without a login or a query')
+  const bearerIn = ({ path, bytes }: Read): string => {
+    const text = bytes.toString('latin1').trim()
+    if (!isSendable(text)) throw refused(path, 'has to hold visible characters of ASCII, without spaces')
+    return text
+  }
+  const file = readPrivately(tokenFile, bearerBytes)
+  let bearer = bearerIn(file)
+  return {
+    file,
+    broker: {
+      url: new URL(url),
+      worker,
+      bearer(anew) {
+        try {
+          if (anew !== undefined) bearer = bearerIn(readPrivately(file.path, bearerBytes))
+        } catch {
+          // The last good one counts.
+        }
+        return bearer
+      },
+    },
+  }
 }
 
 interface Read {

@@ -13,7 +13,11 @@ const SECOND = 1000
 const { drain, look } = LIMITS.worker
 
 /** Resolves once it answers; rejects as the start of a service does. Ends by itself when its bootstrap does. */
-export async function startWorker(effects: Effects, options: ServiceOptions, { bootstrap, key }: WorkerPlace): Promise<RunningService> {
+export async function startWorker(
+  effects: Effects,
+  options: ServiceOptions,
+  { bootstrap, key, models }: WorkerPlace,
+): Promise<RunningService> {
   const { clock, log } = effects
   const expires = bootstrap.expiresAt * SECOND
   let service: RunningService | undefined
@@ -27,7 +31,7 @@ export async function startWorker(effects: Effects, options: ServiceOptions, { b
     actors: {
       start: fromPromise<void, void>(async () => {
         const duty = {
-          deployment: { name: 'workspace-worker', executes: true, worker: bootstrap } as const,
+          deployment: { name: 'workspace-worker', executes: true, worker: bootstrap, ...(models !== undefined && { models }) } as const,
           callers: openWorkerCallers(clock, key, bootstrap),
           isEnding: () => actor.getSnapshot().hasTag('ending'),
         }
@@ -60,7 +64,7 @@ export async function startWorker(effects: Effects, options: ServiceOptions, { b
   const ended = new Promise<Ending>((resolve) => {
     actor.subscribe({
       next: (snapshot) => {
-        if (snapshot.matches({ alive: 'draining' })) log.info('the worker ends: nothing new is taken on', { why: snapshot.context.why })
+        if (snapshot.hasTag('draining')) log.info('the worker ends: nothing new is taken on', { why: snapshot.context.why })
       },
       complete: () => resolve({ exitCode: actor.getSnapshot().output?.exitCode ?? 1 }),
       error: (error) => {
@@ -71,7 +75,7 @@ export async function startWorker(effects: Effects, options: ServiceOptions, { b
   })
   const started = new Promise<void>((resolve) => {
     const subscription = actor.subscribe((snapshot) => {
-      if (snapshot.matches('starting')) return
+      if (snapshot.hasTag('starting')) return
       subscription.unsubscribe()
       resolve()
     })

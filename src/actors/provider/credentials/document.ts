@@ -31,6 +31,8 @@ export interface StoredKey {
   readonly accountId: string | undefined
   /** The only endpoint it is sent to; undefined = of a provider without one. */
   readonly endpoint: string | undefined
+  /** The host lends it, for each call anew. */
+  readonly isLent?: true
 }
 
 type Entries = ReadonlyMap<string, unknown>

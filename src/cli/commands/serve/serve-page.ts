@@ -24,6 +24,13 @@ export const SERVE = {
       completes: 'file',
       help: 'the 32 bytes that the tokens of its callers are verified with',
     },
+    'worker-broker': { type: 'text', value: 'url', help: 'where a worker gets credentials for models, for a while each' },
+    'worker-broker-token-file': {
+      type: 'text',
+      value: 'file',
+      completes: 'file',
+      help: 'the bearer that it shows there',
+    },
     'inspect-payloads': { type: 'flag', help: 'let the inspector show payloads, prompts included' },
   },
   examples: [

@@ -1,6 +1,6 @@
 /** What a service is told that works for one workspace of a controller's. */
-import type { Deployment } from '../../actors/runtime/deployment.js'
-import type { CredentialSource } from '../../ports/credentials.js'
+import type { Deployment } from '../actors/runtime/deployment.js'
+import type { CredentialSource } from '../ports/credentials.js'
 
 export interface WorkerDuty {
   readonly deployment: Deployment

@@ -47,6 +47,8 @@ export interface Host {
   readonly data: string
   readonly controllers: readonly string[]
   readonly bridge: string
+  /** Where the first controller hears workers. */
+  readonly workers: string
   /** What `parts.js` of the example offers. */
   // oxlint-disable-next-line typescript/no-explicit-any -- a program of its own, with packages of its own
   readonly parts: any
@@ -99,6 +101,7 @@ export function installHosting(): string {
 
 interface Told {
   readonly bridge: { readonly url: string; readonly pid: number }
+  readonly ports: { readonly workers: readonly number[] }
   readonly bridgeFile: string
   readonly controllers: readonly { readonly url: string; readonly pid: number }[]
   readonly controllerFiles: readonly string[]
@@ -160,6 +163,7 @@ export async function openHost(options: readonly string[] = []): Promise<Host> {
     data,
     controllers: urls,
     bridge: told.bridge.url,
+    workers: `http://127.0.0.1:${told.ports.workers[0]}`,
     parts: (await import(pathToFileURL(join(folder, 'dist/parts.js')).href)) as unknown,
     ask,
     async connect(tenant, workspace, controller = 0) {

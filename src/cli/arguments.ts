@@ -181,12 +181,15 @@ function readShell(name: string): Shell {
 
 function readServe(args: string[]): ServeOptions {
   const { values } = readLine(SERVE, args)
+  if (values['control-plane'] && values['worker-bootstrap'] !== undefined)
+    throw new Error('a server is a control plane or a worker: leave --control-plane or --worker-bootstrap out')
   return {
     port: values.port ?? 4096,
     hostname: readHostname(values.hostname ?? '127.0.0.1'),
     origins: values.cors.map(readOrigin),
     hosts: values['allow-host'].map(readHostname),
     ...(values['inspect-payloads'] && { inspectPayloads: true }),
+    ...(values['control-plane'] && { controlPlane: true }),
     ...workerOf(
       values['worker-bootstrap'],
       values['worker-verification-key-file'],

@@ -4,6 +4,7 @@ import type { Effects } from '../ports/effects.js'
 import type { Runtime } from '../ports/facades.js'
 import { type Listener, createRuntime } from '../actors/runtime/runtime.js'
 import { createHttpServer } from '../http/server.js'
+import { refuseExecution } from '../http/admission/execution.js'
 import { checkScopes } from '../http/admission/scopes.js'
 import { createTokens } from '../http/admission/tokens.js'
 import { openCredentials } from '../actors/tenancy/credentials.js'
@@ -12,6 +13,7 @@ import { whoElseMay } from '../store/disk/state-directory.js'
 import { openStore } from '../store/open.js'
 import type { ServeOptions } from './serve-options.js'
 import { builtInPlugins } from './built-ins.js'
+import { controlPlane, withoutPrograms } from './control-plane.js'
 import { readInspectorPage } from './inspector-page.js'
 import { listenFailure } from './listen-failure.js'
 import { pluginPrograms } from './plugin-programs.js'
@@ -56,7 +58,8 @@ export interface Ending {
 }
 
 /** Starts everything; resolves once the socket answers. Throws `SvcError` with a message for a person, and leaves nothing running then. */
-export async function startService(effects: Effects, options: ServiceOptions): Promise<RunningService> {
+export async function startService(given: Effects, options: ServiceOptions): Promise<RunningService> {
+  const effects = options.controlPlane === true ? withoutPrograms(given) : given
   const { env, log, paths, clock } = effects
   // A server inside a command is for that command alone.
   const { duty } = options
@@ -92,6 +95,7 @@ export async function startService(effects: Effects, options: ServiceOptions): P
       isAgent: (peer) => effects.processes.holdsConnection(peer),
       allowUnauthenticatedRemote: env['SVC_AGENT_ALLOW_UNAUTHENTICATED_REMOTE'] === '1',
       ...(duty !== undefined && { operations: checkScopes(() => duty.isEnding()) }),
+      ...(options.controlPlane === true && { operations: refuseExecution }),
     })
     const { host, port } = await server.listen({ host: options.hostname, port: options.port })
     url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
@@ -113,7 +117,7 @@ export async function startService(effects: Effects, options: ServiceOptions): P
     const running = await createRuntime({
       effects,
       store,
-      plugins: await builtInPlugins(env),
+      ...(options.controlPlane === true ? controlPlane(await builtInPlugins(env)) : { plugins: await builtInPlugins(env) }),
       version: VERSION,
       programs: pluginPrograms(),
       ...(options.inspectPayloads === true && { inspectPayloads: true }),

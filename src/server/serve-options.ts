@@ -8,6 +8,8 @@ export interface ServeOptions {
   readonly hosts: readonly string[]
   /** The inspector may show payloads, prompts included. */
   readonly inspectPayloads?: true
+  /** Nothing is executed: many share the server. */
+  readonly controlPlane?: true
   /** Files of a worker: it is for one workspace of a controller's. */
   readonly worker?: {
     readonly bootstrap: string

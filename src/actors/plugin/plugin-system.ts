@@ -46,6 +46,8 @@ export interface PluginSystemDeps {
   /** What plugin processes are served with. */
   readonly brokers: ServedBrokers
   readonly version: string
+  /** Whether packages are looked for; absent = they are. */
+  readonly hasPackages?: boolean
   /** Where secrets of plugins are kept. */
   readonly secretFile: SecretFile
   /** Whether there is such a session in a workspace. */
@@ -125,7 +127,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
     actors: deps.actors,
     async look(workspace, snapshot) {
       await builtIns.follow()
-      return directories.look(workspace, snapshot)
+      return deps.hasPackages === false ? { perSession: false } : directories.look(workspace, snapshot)
     },
     onIdle(directory, sessionId) {
       directories.release(directory, sessionId)

@@ -58,7 +58,7 @@ export async function assemble(options: AssemblyOptions) {
   const projects = createProjects(effects)
   const interactions = createInteractions({ store, journal, effects, owners, projects, actors })
   const git = createGit(effects)
-  const extending = wirePlugins({ effects, store, version, programs, serverUrl, inspect }, happening)
+  const extending = wirePlugins({ effects, store, version, programs, serverUrl, inspect, deployment }, happening)
   const { configs, resources, instructions, plugins: serving, sandbox } = extending
   const providing = wireProviders({ effects, actors, inspect, deployment }, extending)
   const { registered, providers, signIns } = providing
@@ -121,7 +121,7 @@ export async function assemble(options: AssemblyOptions) {
   const sessions = createSessions(
     core,
     { canonical: (path, base) => system.canonicalDirectory(path, base), complete: system.completeDirectory },
-    { inspect, actors },
+    { inspect, actors, isOff: deployment?.executes === false },
   )
   const { runtime, inspector, management } = wireFacades(
     { effects, store, version, inspect, inspectPayloads },

@@ -8,6 +8,8 @@ export interface Deployment {
   readonly name: HealthResponse['deployment']
   /** Whether agents and programs run here. */
   readonly executes: boolean
+  /** What is not there because of that, and the routes it would have. */
+  readonly absent?: readonly { readonly id: string; readonly apiPrefix?: string }[]
   /** Of a worker alone. */
   readonly worker?: NonNullable<RuntimeInfo['worker']>
   /** Who lends it credentials for models; absent = it has its own. */

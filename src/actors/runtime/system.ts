@@ -64,7 +64,7 @@ export async function createSystem(deps: SystemDeps): Promise<System> {
   const { effects, store, configs, resources, providers, version } = deps
   const workingDirectory = await effects.files.realPath(effects.paths.cwd)
   const directories = createDirectories(effects, workingDirectory)
-  const { name: deployment, executes, worker, models } = deps.deployment ?? LOCAL_DEPLOYMENT
+  const { name: deployment, executes, worker, models, absent = [] } = deps.deployment ?? LOCAL_DEPLOYMENT
 
   return {
     workingDirectory,
@@ -94,7 +94,11 @@ export async function createSystem(deps: SystemDeps): Promise<System> {
       const configured = personName(env['SVC_DISPLAY_NAME']) ?? personName(await configuredName(configs, paths.config))
       return { configuredName: configured, systemName: personName(env['USER']) ?? personName(env['USERNAME']) ?? personName(platform.user) }
     },
-    capabilities: async (directory) => [...capabilitiesOf(version, effects), ...(await deps.plugins.capabilities(directory))],
+    capabilities: async (directory) => [
+      ...capabilitiesOf(version, effects),
+      ...(await deps.plugins.capabilities(directory)),
+      ...absent.map(({ id, apiPrefix }) => notExecuted(version, id, apiPrefix)),
+    ],
     directories: (caller, path) => directories.list(caller, path),
     canonicalDirectory: (path, base = workingDirectory) => directories.canonical(path, base),
     completeDirectory: directories.complete,
@@ -140,6 +144,11 @@ function capabilitiesOf(version: string, effects: Pick<Effects, 'env'>): Capabil
   const there = Object.entries({ ...CAPABILITIES, ...(isManaged && { 'svc.management': '/v2/management' }) })
   const common = { version, disableable: false, source: 'core' } as const
   return [...there.map(([id, apiPrefix]) => ({ ...common, id, enabled: true, apiPrefix })), { ...common, ...NO_EXTERNAL_AGENTS }]
+}
+
+function notExecuted(version: string, id: string, apiPrefix: string | undefined): Capability {
+  const common = { version, disableable: false, source: 'core', enabled: false, reason: 'nothing is executed on a shared control plane' }
+  return { ...common, id, ...(apiPrefix !== undefined && { apiPrefix }) }
 }
 
 function toTool({ id, description, parameters, outputSchema }: ToolDefinition): Tool {

@@ -15,6 +15,7 @@ import { createPluginSystem, type PluginSystem } from '../plugin/plugin-system.j
 import type { PluginPrograms } from '../plugin/start-plans.js'
 import { createCatalogSource } from '../provider/catalog/source.js'
 import { createResourceFacades } from '../resource/facade/resources.js'
+import type { Deployment } from './deployment.js'
 import { wireBrokers } from './wire-brokers.js'
 import type { EventParts } from './wire-events.js'
 
@@ -25,12 +26,13 @@ interface PluginWiring {
   readonly programs: PluginPrograms
   readonly serverUrl?: (() => string | undefined) | undefined
   readonly inspect?: ((event: InspectionEvent) => void) | undefined
+  readonly deployment?: Deployment | undefined
 }
 
 export type PluginParts = ReturnType<typeof wirePlugins>
 
 export function wirePlugins(
-  { effects, store, version, programs, serverUrl, inspect }: PluginWiring,
+  { effects, store, version, programs, serverUrl, inspect, deployment }: PluginWiring,
   { journal, actors, live }: EventParts,
 ) {
   const protectedFiles = createProtectedFiles({
@@ -65,6 +67,7 @@ export function wirePlugins(
     snapshots: configs.snapshots,
     programs,
     version,
+    hasPackages: deployment?.executes !== false,
     inspect,
     actors,
     isSession: (sessionId, directory) => store.sessions.get(sessionId)?.directory === directory,

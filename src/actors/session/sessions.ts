@@ -52,7 +52,11 @@ interface Served {
 export function createSessions(
   core: Rows & Work & Sources,
   directories: SessionDirectories,
-  watching: { readonly inspect?: ((event: InspectionEvent) => void) | undefined; readonly actors?: ActorRegistry } = {},
+  watching: {
+    readonly inspect?: ((event: InspectionEvent) => void) | undefined
+    readonly actors?: ActorRegistry
+    readonly isOff?: boolean
+  } = {},
 ): SessionSystem {
   const context = createSystemContext(core)
   const runs: Runs = new Map()
@@ -60,6 +64,7 @@ export function createSessions(
   const supervisor = superviseSessions({
     effects: core.effects,
     logic: sessionLogic(core, context, runs, compactions),
+    isOff: watching.isOff === true,
     onAsleep(sessionId) {
       core.transcripts.forget(sessionId)
       context.forget(sessionId)

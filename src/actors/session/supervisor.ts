@@ -27,6 +27,8 @@ export function superviseSessions(deps: {
   effects: Pick<Effects, 'clock' | 'env' | 'log'>
   logic: ReturnType<typeof sessionLogic>
   onAsleep(sessionId: string): void
+  /** Nothing runs here: no session is woken. */
+  isOff?: boolean
   inspect?: (event: InspectionEvent) => void
   actors?: ActorRegistry
 }): SessionSupervisor {
@@ -36,6 +38,7 @@ export function superviseSessions(deps: {
 
   return {
     wake(sessionId) {
+      if (deps.isOff === true) return
       const known = sessions.get(sessionId)
       if (known?.getSnapshot().status === 'active') known.send({ type: 'woken' })
       else

@@ -17,6 +17,7 @@ export const SERVE = {
     hostname: { type: 'text', value: 'address', help: 'address to listen on', otherwise: '127.0.0.1' },
     cors: { type: 'text', value: 'origin', multiple: true, help: 'let pages of this origin call; may be repeated' },
     'allow-host': { type: 'text', value: 'name', multiple: true, help: 'answer to this Host name too; may be repeated' },
+    'control-plane': { type: 'flag', help: 'run no agent, program or workflow: many share this server' },
     'worker-bootstrap': { type: 'text', value: 'file', completes: 'file', help: 'work for the one workspace that this file names' },
     'worker-verification-key-file': {
       type: 'text',

@@ -107,16 +107,20 @@ interface Told {
   readonly controllerFiles: readonly string[]
 }
 
-/** `options`: of `start.mjs`. */
-export async function openHost(options: readonly string[] = []): Promise<Host> {
+/** `options`: of `start.mjs`; `times`: of its controllers, which look at workers each second here. */
+export async function openHost(options: readonly string[] = [], times: object = {}): Promise<Host> {
   const folder = installHosting()
   const data = mkdtempSync(join(tmpdir(), 'svc-host-'))
   const port = await freePorts(6)
-  const starter = spawn(process.execPath, ['start.mjs', '--data', data, '--port', String(port), '--svc', ROOT, ...options], {
-    cwd: folder,
-    env: { PATH: process.env['PATH'], HOME: data },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const starter = spawn(
+    process.execPath,
+    ['start.mjs', '--data', data, '--port', String(port), '--svc', ROOT, '--times', JSON.stringify({ inspect: 1, ...times }), ...options],
+    {
+      cwd: folder,
+      env: { PATH: process.env['PATH'], HOME: data },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
   await untilSaid(starter, /^ready$/m)
   const told = JSON.parse(readFileSync(join(data, 'host.json'), 'utf8')) as Told
   const urls = told.controllers.map(({ url }) => url)

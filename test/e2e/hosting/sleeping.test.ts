@@ -13,7 +13,7 @@ describe.skipIf(whyNoHost() !== undefined)(`a worker${lackingHost()}`, () => {
   const machines = () => mentioning(`${host.data}/m/`).filter(({ command }) => command.startsWith('bwrap'))
 
   test('that nobody uses is put to sleep, costs nothing, and is woken by the next request under the same grant', async () => {
-    host = await openHost(['--times', '{"idle":1}'])
+    host = await openHost([], { idle: 1 })
     const alpha = await host.connect('acme', 'alpha')
     const session = await alpha.must<Session>('POST', '/v2/sessions', ALLOWED)
     // What runs keeps it awake, whether somebody listens or not.
@@ -33,7 +33,7 @@ describe.skipIf(whyNoHost() !== undefined)(`a worker${lackingHost()}`, () => {
   })
 
   test('whose time is over is replaced before, and its readers come back to the next one', async () => {
-    host = await openHost(['--times', '{"worker":60,"replace":56,"renew":56}'])
+    host = await openHost([], { worker: 60, replace: 56, renew: 56 })
     const alpha = await host.connect('acme', 'alpha')
     const session = await alpha.must<Session>('POST', '/v2/sessions', ALLOWED)
     const stream = await alpha.stream({ sessionId: session.id })

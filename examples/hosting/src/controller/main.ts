@@ -44,6 +44,7 @@ const ownership = createOwnership({
   id: config.id,
   url: config.baseUrl,
   leaseSeconds: config.times.lease,
+  inspectSeconds: config.times.inspect,
   leases,
   find: (key) => cache.get(key),
   stepsOf: (key, hold) => createSteps({ bindings, activity, provider, workers, launches, times: config.times }, key, hold),

@@ -20,6 +20,32 @@ const REQUESTS = 1000
 const LISTEN = 4000
 const PORT = option('--port', 5760)
 
+/** Reads streams in a process of its own. */
+const READER = `
+const http = require('http')
+const [url, headers, count] = [process.argv[1], JSON.parse(process.argv[2]), Number(process.argv[3])]
+const times = []
+let open = 0
+const agent = new http.Agent({ maxSockets: Infinity })
+for (let index = 0; index < count; index++) {
+  http.get(url, { headers, agent }, (response) => {
+    open++
+    let rest = ''
+    response.setEncoding('utf8').on('data', (text) => {
+      const now = process.hrtime.bigint()
+      rest += text
+      let end
+      while ((end = rest.indexOf('\\n\\n')) >= 0) {
+        const sent = /"sent":"(\\d+)"/.exec(rest.slice(0, end))
+        rest = rest.slice(end + 2)
+        if (sent && open === count) times.push(Number(now - BigInt(sent[1])) / 1e6)
+      }
+    })
+  })
+}
+process.once('SIGTERM', () => { process.stdout.write(JSON.stringify(times.slice(count * 10)), () => process.exit()) })
+`
+
 const folder = mkdtempSync(join(tmpdir(), 'svc-bench-hosting-'))
 const data = mkdtempSync(join(tmpdir(), 'svc-bench-host-'))
 cpSync(join(bench, '../examples/hosting'), folder, { recursive: true })
@@ -109,31 +135,6 @@ async function stream({ url, headers }) {
   await ended
   return JSON.parse(said)
 }
-
-const READER = `
-const http = require('http')
-const [url, headers, count] = [process.argv[1], JSON.parse(process.argv[2]), Number(process.argv[3])]
-const times = []
-let open = 0
-const agent = new http.Agent({ maxSockets: Infinity })
-for (let index = 0; index < count; index++) {
-  http.get(url, { headers, agent }, (response) => {
-    open++
-    let rest = ''
-    response.setEncoding('utf8').on('data', (text) => {
-      const now = process.hrtime.bigint()
-      rest += text
-      let end
-      while ((end = rest.indexOf('\\n\\n')) >= 0) {
-        const sent = /"sent":"(\\d+)"/.exec(rest.slice(0, end))
-        rest = rest.slice(end + 2)
-        if (sent && open === count) times.push(Number(now - BigInt(sent[1])) / 1e6)
-      }
-    })
-  })
-}
-process.once('SIGTERM', () => { process.stdout.write(JSON.stringify(times.slice(count * 10)), () => process.exit()) })
-`
 
 async function start(program, args, wanted) {
   const child = spawn(program, args, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] })

@@ -23,6 +23,8 @@ describe.skipIf(whyNoHost() !== undefined)(`a hosted worker${lackingHost()}`, ()
       provider: {
         test: {
           npm: '@ai-sdk/openai-compatible',
+          // An address of its own is taken for one that wants no key.
+          auth: 'required',
           options: { baseURL: 'http://127.0.0.1:4097/worker/models/test' },
           models: { scripted: { name: 'Scripted', limit: { context: 100_000, output: 4000 } } },
         },

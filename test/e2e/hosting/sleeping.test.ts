@@ -33,7 +33,7 @@ describe.skipIf(whyNoHost() !== undefined)(`a worker${lackingHost()}`, () => {
   })
 
   test('whose time is over is replaced before, and its readers come back to the next one', async () => {
-    host = await openHost([], { worker: 60, replace: 56, renew: 56 })
+    host = await openHost([], { worker: 60, replace: 35, renew: 35 })
     const alpha = await host.connect('acme', 'alpha')
     const session = await alpha.must<Session>('POST', '/v2/sessions', ALLOWED)
     const stream = await alpha.stream({ sessionId: session.id })

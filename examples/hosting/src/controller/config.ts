@@ -30,7 +30,10 @@ const Times = z
     /** Unused for so long a worker is put to sleep, s. */
     idle: z.number().min(0.5).default(600),
     /** A worker is started for so long, s. */
-    worker: z.int().min(60).default(12 * 3600),
+    worker: z
+      .int()
+      .min(60)
+      .default(12 * 3600),
     /** So long before its end it is replaced when nobody uses it, and … */
     renew: z.int().default(3600),
     /** … so long before, even so, s. */

@@ -93,7 +93,10 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
   })
 }
 
-function parseAs<Parsed>(schema: { safeParse(body: unknown): { success: true; data: Parsed } | { success: false } }, body: unknown): Parsed {
+function parseAs<Parsed>(
+  schema: { safeParse(body: unknown): { success: true; data: Parsed } | { success: false } },
+  body: unknown,
+): Parsed {
   const parsed = schema.safeParse(body)
   if (!parsed.success) throw new HostRefusal('invalid')
   return parsed.data

@@ -53,7 +53,11 @@ const ownership = createOwnership({
 })
 cache.onChange((key) => ownership.consider(key))
 await cache.start()
-await database.listen('controller', () => void sweep(), () => void sweep())
+await database.listen(
+  'controller',
+  () => void sweep(),
+  () => void sweep(),
+)
 
 const authority = config.provider.authorityFile === undefined ? undefined : readFileSync(config.provider.authorityFile, 'utf8')
 const admission = createAdmission({ grants, cache, routes, workers, wake })

@@ -55,6 +55,14 @@ export function bubblewrapArguments(
     ['--bind', folders.root, root, '--bind', folders.state, state_root, '--bind', folders.run, WITHIN.run],
     ['--ro-bind', folders.launch, WITHIN.launch],
     ['--ro-bind', programs.package, WITHIN.package, '--ro-bind', dirname(`${programs.inside}/.`), WITHIN.inside],
-    ['--chdir', root, '--info-fd', '3', '--', process.execPath, ...commandLine(`${WITHIN.package}/${programs.main}`, portsOf(allocation, isolation))],
+    [
+      '--chdir',
+      root,
+      '--info-fd',
+      '3',
+      '--',
+      process.execPath,
+      ...commandLine(`${WITHIN.package}/${programs.main}`, portsOf(allocation, isolation)),
+    ],
   ].flat()
 }

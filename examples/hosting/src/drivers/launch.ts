@@ -45,7 +45,13 @@ export async function writeLaunchFiles(folder: string, files: readonly LaunchFil
 export function commandLine(program: string, ports: Ports = { agent: AGENT_PORT, host: HOST_PORT }): readonly string[] {
   const sockets = ['agent.sock', 'host.sock'].map((name) => join(WITHIN.run, name))
   const numbers = [ports.agent, ports.host].map(String)
-  return [join(WITHIN.inside, 'inside.js'), ...sockets, ...numbers, program, ...workerArguments(`http://127.0.0.1:${ports.host}`, ports.agent)]
+  return [
+    join(WITHIN.inside, 'inside.js'),
+    ...sockets,
+    ...numbers,
+    program,
+    ...workerArguments(`http://127.0.0.1:${ports.host}`, ports.agent),
+  ]
 }
 
 export interface Ports {
@@ -56,7 +62,13 @@ export interface Ports {
 /** Of a machine that is reached by https, and reaches controllers by the network. */
 export function clusterCommandLine(hostUrl: string): readonly string[] {
   const program = join(WITHIN.package, 'dist/main.js')
-  return [join(WITHIN.inside, 'inside-tls.js'), join(WITHIN.tls, 'tls.crt'), join(WITHIN.tls, 'tls.key'), program, ...workerArguments(hostUrl)]
+  return [
+    join(WITHIN.inside, 'inside-tls.js'),
+    join(WITHIN.tls, 'tls.crt'),
+    join(WITHIN.tls, 'tls.key'),
+    program,
+    ...workerArguments(hostUrl),
+  ]
 }
 
 function workerArguments(hostUrl: string, port = AGENT_PORT): readonly string[] {

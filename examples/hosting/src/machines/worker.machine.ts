@@ -103,10 +103,7 @@ export const workerMachine = setup({
     running: {
       invoke: {
         src: 'run',
-        onDone: [
-          { guard: { type: 'isReady', params: ({ event }) => event.output }, target: 'verifying' },
-          { target: 'starting' },
-        ],
+        onDone: [{ guard: { type: 'isReady', params: ({ event }) => event.output }, target: 'verifying' }, { target: 'starting' }],
         onError: [
           { guard: { type: 'isFault', params: ({ event }) => ({ error: event.error, fault: 'fenced' }) }, target: 'left' },
           { guard: { type: 'isFault', params: ({ event }) => ({ error: event.error, fault: 'unusable' }) }, target: 'replacing' },
@@ -133,7 +130,11 @@ export const workerMachine = setup({
         src: 'inspect',
         onDone: [
           { guard: { type: 'isFinding', params: ({ event }) => ({ finding: event.output, wanted: 'idle' }) }, target: 'stopping' },
-          { guard: { type: 'isFinding', params: ({ event }) => ({ finding: event.output, wanted: 'well' }) }, target: 'awake', actions: 'noteAnswer' },
+          {
+            guard: { type: 'isFinding', params: ({ event }) => ({ finding: event.output, wanted: 'well' }) },
+            target: 'awake',
+            actions: 'noteAnswer',
+          },
           { guard: { type: 'isSlow', params: ({ event }) => ({ finding: event.output }) }, target: 'awake', actions: 'countSilence' },
           { guard: { type: 'isFinding', params: ({ event }) => ({ finding: event.output, wanted: 'asked' }) }, target: 'deciding' },
           { target: 'replacing' },

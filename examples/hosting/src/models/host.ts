@@ -79,7 +79,11 @@ export function createModelHost(parts: ModelHostParts): (request: IncomingMessag
   return (request, response) => {
     const [, id, path] = MODEL.exec(request.url ?? '') ?? []
     const isAsking = request.method === 'POST' && request.url === '/worker/credentials'
-    const answered = isAsking ? hand(request, response) : id !== undefined && path !== undefined ? pass(request, response, id, path) : undefined
+    const answered = isAsking
+      ? hand(request, response)
+      : id !== undefined && path !== undefined
+        ? pass(request, response, id, path)
+        : undefined
     if (answered === undefined) return sendJson(response, 404, { code: 'invalid' })
     answered.catch((error: unknown) => {
       log('a request of a worker failed', error)

@@ -9,7 +9,7 @@ const port = Number(process.argv[process.argv.indexOf('--port') + 1])
 const ANSWERS = {
   '/v2/health': { healthy: true },
   '/v2/runtime': { deployment: 'workspace-worker', executionAvailable: true, worker },
-  '/v2/sessions/status': {},
+  '/v2/execution-activity': [],
   '/v2/sessions/one': { id: 'one', title: 'x'.repeat(1000) },
 }
 const streams = new Set()

@@ -20,6 +20,32 @@ const REQUESTS = 1000
 const LISTEN = 4000
 const PORT = option('--port', 5760)
 
+/** Reads streams in a process of its own. */
+const READER = `
+const http = require('http')
+const [url, headers, count] = [process.argv[1], JSON.parse(process.argv[2]), Number(process.argv[3])]
+const times = []
+let open = 0
+const agent = new http.Agent({ maxSockets: Infinity })
+for (let index = 0; index < count; index++) {
+  http.get(url, { headers, agent }, (response) => {
+    open++
+    let rest = ''
+    response.setEncoding('utf8').on('data', (text) => {
+      const now = process.hrtime.bigint()
+      rest += text
+      let end
+      while ((end = rest.indexOf('\\n\\n')) >= 0) {
+        const sent = /"sent":"(\\d+)"/.exec(rest.slice(0, end))
+        rest = rest.slice(end + 2)
+        if (sent && open === count) times.push(Number(now - BigInt(sent[1])) / 1e6)
+      }
+    })
+  })
+}
+process.once('SIGTERM', () => { process.stdout.write(JSON.stringify(times.slice(count * 10)), () => process.exit()) })
+`
+
 const folder = mkdtempSync(join(tmpdir(), 'svc-bench-hosting-'))
 const data = mkdtempSync(join(tmpdir(), 'svc-bench-host-'))
 cpSync(join(bench, '../examples/hosting'), folder, { recursive: true })
@@ -59,25 +85,22 @@ try {
     for (const [name, way] of Object.entries(ways)) requests[name].push(...(await request(way)))
     for (const [name, way] of Object.entries(ways)) deltas[name].push(...(await stream(way)))
   }
-  for (const [what, times] of [
-    ['a request', requests],
-    [`a delta at ${STREAMS} streams`, deltas],
-  ]) {
-    for (const [name, list] of Object.entries(times)) {
-      list.sort((a, b) => a - b)
-      const added =
-        name === 'bare'
-          ? ''
-          : `, p50 + ${(of(list, 0.5) - of(times.bare, 0.5)).toFixed(2)}, p99 + ${(of(list, 0.99) - of(times.bare, 0.99)).toFixed(2)}`
-      console.log(
-        `${what}, ${name.padEnd(8)} p50 ${of(list, 0.5).toFixed(2)} ms, p99 ${of(list, 0.99).toFixed(2)} ms${added}  (${list.length})`,
-      )
-    }
-  }
+  tell('a request', requests)
+  tell(`a delta at ${STREAMS} streams`, deltas)
 } finally {
   for (const each of started) await each.end()
   rmSync(data, { recursive: true, force: true })
   rmSync(folder, { recursive: true, force: true })
+}
+
+function tell(what, times) {
+  for (const list of Object.values(times)) list.sort((a, b) => a - b)
+  for (const [name, list] of Object.entries(times)) {
+    const [p50, p99] = [0.5, 0.99].map((quantile) => of(list, quantile))
+    const [more50, more99] = [p50 - of(times.bare, 0.5), p99 - of(times.bare, 0.99)]
+    const figures = `p50 ${p50.toFixed(2)} ms (+ ${more50.toFixed(2)}), p99 ${p99.toFixed(2)} ms (+ ${more99.toFixed(2)}), of ${list.length}`
+    console.log(`${what}, ${name.padEnd(8)} ${figures}`)
+  }
 }
 
 /** Times of requests, one after another on one connection, ms. */
@@ -112,31 +135,6 @@ async function stream({ url, headers }) {
   await ended
   return JSON.parse(said)
 }
-
-const READER = `
-const http = require('http')
-const [url, headers, count] = [process.argv[1], JSON.parse(process.argv[2]), Number(process.argv[3])]
-const times = []
-let open = 0
-const agent = new http.Agent({ maxSockets: Infinity })
-for (let index = 0; index < count; index++) {
-  http.get(url, { headers, agent }, (response) => {
-    open++
-    let rest = ''
-    response.setEncoding('utf8').on('data', (text) => {
-      const now = process.hrtime.bigint()
-      rest += text
-      let end
-      while ((end = rest.indexOf('\\n\\n')) >= 0) {
-        const sent = /"sent":"(\\d+)"/.exec(rest.slice(0, end))
-        rest = rest.slice(end + 2)
-        if (sent && open === count) times.push(Number(now - BigInt(sent[1])) / 1e6)
-      }
-    })
-  })
-}
-process.once('SIGTERM', () => { process.stdout.write(JSON.stringify(times.slice(count * 10)), () => process.exit()) })
-`
 
 async function start(program, args, wanted) {
   const child = spawn(program, args, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] })

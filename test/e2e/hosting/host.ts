@@ -1,5 +1,6 @@
 /** The hosting example as its page says to start it: a database, a bridge, two controllers, two workspaces, all on free ports. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { createServer, type Server as NetServer } from 'node:net'
@@ -21,7 +22,7 @@ export interface Answer {
   readonly body: any
 }
 
-export interface Connection {
+interface Connection {
   readonly baseUrl: string
   readonly bearer: string
   readonly expiresAt: number
@@ -46,6 +47,8 @@ export interface Host {
   readonly data: string
   readonly controllers: readonly string[]
   readonly bridge: string
+  /** Where the first controller hears workers. */
+  readonly workers: string
   /** What `parts.js` of the example offers. */
   // oxlint-disable-next-line typescript/no-explicit-any -- a program of its own, with packages of its own
   readonly parts: any
@@ -98,27 +101,33 @@ export function installHosting(): string {
 
 interface Told {
   readonly bridge: { readonly url: string; readonly pid: number }
+  readonly ports: { readonly workers: readonly number[] }
   readonly bridgeFile: string
   readonly controllers: readonly { readonly url: string; readonly pid: number }[]
   readonly controllerFiles: readonly string[]
 }
 
-/** `options`: of `start.mjs`. */
-export async function openHost(options: readonly string[] = []): Promise<Host> {
+/** `options`: of `start.mjs`; `times`: of its controllers, which look at workers each second here. */
+export async function openHost(options: readonly string[] = [], times: object = {}): Promise<Host> {
   const folder = installHosting()
   const data = mkdtempSync(join(tmpdir(), 'svc-host-'))
   const port = await freePorts(6)
-  const starter = spawn(process.execPath, ['start.mjs', '--data', data, '--port', String(port), '--svc', ROOT, ...options], {
-    cwd: folder,
-    env: { PATH: process.env['PATH'], HOME: data },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const starter = spawn(
+    process.execPath,
+    ['start.mjs', '--data', data, '--port', String(port), '--svc', ROOT, '--times', JSON.stringify({ inspect: 1, ...times }), ...options],
+    {
+      cwd: folder,
+      env: { PATH: process.env['PATH'], HOME: data },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
   await untilSaid(starter, /^ready$/m)
   const told = JSON.parse(readFileSync(join(data, 'host.json'), 'utf8')) as Told
   const urls = told.controllers.map(({ url }) => url)
   const pids = told.controllers.map(({ pid }) => pid)
   const secret = (name: string) => readFileSync(join(data, `secret-${name}`), 'utf8')
   const revived: ChildProcess[] = []
+  const bridges: ChildProcess[] = []
   const streams: Stream[] = []
 
   async function ask(tenant: string, workspace: string, operation: string, body?: unknown, controller = 0): Promise<Answer> {
@@ -158,6 +167,7 @@ export async function openHost(options: readonly string[] = []): Promise<Host> {
     data,
     controllers: urls,
     bridge: told.bridge.url,
+    workers: `http://127.0.0.1:${told.ports.workers[0]}`,
     parts: (await import(pathToFileURL(join(folder, 'dist/parts.js')).href)) as unknown,
     ask,
     async connect(tenant, workspace, controller = 0) {
@@ -183,7 +193,7 @@ export async function openHost(options: readonly string[] = []): Promise<Host> {
     },
     async reviveBridge() {
       const child = spawn(process.execPath, [join(folder, 'dist/bridge.js'), told.bridgeFile], { stdio: ['ignore', 'pipe', 'pipe'] })
-      revived.push(child)
+      bridges.push(child)
       await untilSaid(child, /listening/)
     },
     async killWorker(tenant, workspace) {
@@ -197,9 +207,10 @@ export async function openHost(options: readonly string[] = []): Promise<Host> {
     log: () => ['bridge', 'controller-1', 'controller-2'].map((name) => readFileSync(join(data, `${name}.log`), 'utf8')).join('\n'),
     async close() {
       for (const stream of streams) stream.close()
-      // It ends machines by way of the bridge, whichever that is.
-      await end(starter)
+      // Whoever drives workers first, or they would be replaced; then all that the starter has begun, its machines by way of whichever bridge.
       for (const child of revived) await end(child)
+      await end(starter)
+      for (const child of bridges) await end(child)
       const left = await untilNone(() => mentioning(data))
       rmSync(data, { recursive: true, force: true })
       rmSync(folder, { recursive: true, force: true })
@@ -210,8 +221,7 @@ export async function openHost(options: readonly string[] = []): Promise<Host> {
 }
 
 function shortName(tenant: string, workspace: string): string {
-  const { stdout } = spawnSync('sha256sum', { input: `${tenant}/${workspace}`, encoding: 'utf8' })
-  return stdout.slice(0, 16)
+  return createHash('sha256').update(`${tenant}/${workspace}`).digest('hex').slice(0, 16)
 }
 
 export async function call(url: string, method: string, headers: Readonly<Record<string, string>>, body?: unknown): Promise<Answer> {
@@ -260,7 +270,7 @@ async function freePorts(count: number): Promise<number> {
   for (;;) {
     const first = 20_000 + Math.floor(Math.random() * 10_000)
     const servers = await Promise.all(Array.from({ length: count }, (_, index) => listen(first + index)))
-    await Promise.all(servers.map((server) => server && new Promise((resolve) => server.close(resolve))))
+    await Promise.all(servers.flatMap((server) => (server === undefined ? [] : [new Promise((resolve) => server.close(resolve))])))
     if (servers.every((server) => server !== undefined)) return first
   }
 }

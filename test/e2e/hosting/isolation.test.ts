@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Message } from '../../../src/protocol/message/message.js'
 import type { Session } from '../../../src/protocol/session/session.js'
+import { mentioning } from '../server/processes.js'
 import { type Host, lackingHost, openHost, type User, whyNoHost } from './host.js'
 
 const SECRET = 'written-by-beta-alone'
@@ -31,7 +32,7 @@ for (const isolation of ['on', 'off'] as const) {
 
     test('files of beta', async () => {
       expect(readFileSync(join(beta.folder, 'root/secret.txt'), 'utf8')).toContain(SECRET)
-      expect((await run(alpha, session.id, `cat ${beta.folder}/root/secret.txt`)).includes(SECRET)).toBe(reaches)
+      expect((await run(alpha, session.id, `cat ${beta.folder}/root/secret.txt; true`)).includes(SECRET)).toBe(reaches)
     })
 
     test('the port of beta', async () => {
@@ -49,9 +50,8 @@ for (const isolation of ['on', 'off'] as const) {
     })
 
     test('processes of beta', async () => {
-      const said = await run(alpha, session.id, 'cat /proc/[0-9]*/cmdline | tr "\\0" " "; echo; hostname')
-      expect(said).toContain('verification.key')
-      expect(said.includes(beta.folder)).toBe(false)
+      expect(mentioning(beta.folder).length).toBeGreaterThan(0)
+      expect(await run(alpha, session.id, 'cat /proc/[0-9]*/cmdline | tr "\\0" " "')).not.toContain(beta.folder)
     })
 
     test('its own: the key that signs is nowhere in it', async () => {
@@ -72,8 +72,10 @@ async function run(user: User, session: string, command: string): Promise<string
   await user.must('POST', `/v2/sessions/${session}/prompt`, { prompt: `\`\`\`svc-script\n${call}\n{"text":"done"}\n\`\`\`` })
   await user.must('POST', `/v2/sessions/${session}/wait`)
   const messages = await user.must<Message[]>('GET', `/v2/sessions/${session}/context`)
-  const outputs = messages.slice(-1).flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'tool' ? [part.state] : [])))
-  return JSON.stringify(outputs.map((state) => ('output' in state ? state.output : state)))
+  const states = messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'tool' ? [part.state] : [])))
+  const state = states.at(-1)
+  if (state?.status !== 'completed') throw new Error(`the command did not end well: ${JSON.stringify(state)}`)
+  return state.output
 }
 
 /** The folder of the machine whose bootstrap names this tenant. */

@@ -1,7 +1,7 @@
 // Holds service "Authentication" 8; http-contract §7; subsystems d.9.
 /** The hosting example, end to end: what users of two workspaces notice of workers and controllers that come and go. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { WebSocket } from 'ws'
+import { type RawData, WebSocket } from 'ws'
 import type { Message } from '../../../src/protocol/message/message.js'
 import type { Session } from '../../../src/protocol/session/session.js'
 import type { Stream } from '../server/stream.js'
@@ -130,7 +130,7 @@ describe.skipIf(whyNoHost() !== undefined)(
       const heard = new Promise<string>((resolve, reject) => {
         let text = ''
         socket.on('message', (data, isBinary) => {
-          if (!isBinary) text += String(data as Buffer)
+          if (!isBinary) text += textOf(data)
           if (text.includes('typed back')) resolve(text)
         })
         socket.once('error', reject)
@@ -145,3 +145,5 @@ describe.skipIf(whyNoHost() !== undefined)(
     })
   },
 )
+
+const textOf = (data: RawData): string => (Buffer.isBuffer(data) ? data.toString() : '')

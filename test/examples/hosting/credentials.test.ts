@@ -26,14 +26,13 @@ describe('a grant', () => {
   })
 
   test('has one spelling: no change of a character opens anything', () => {
-    for (let at = 0; at < sealed.length; at++) {
-      for (const other of ['A', 'z', '_', '.', '=', ' ']) {
-        const changed = sealed.slice(0, at) + other + sealed.slice(at + 1)
-        if (changed !== sealed) expect([changed, grants.open(changed, 1)]).toEqual([changed, undefined])
-      }
-    }
-    for (const each of [`${sealed}=`, `${sealed}.`, ` ${sealed}`, sealed.slice(0, -1), '', '.', '..'])
-      expect(grants.open(each, 1)).toBeUndefined()
+    const changed = Array.from(sealed, (_, at) =>
+      ['A', 'z', '_', '.', '=', ' '].map((other) => sealed.slice(0, at) + other + sealed.slice(at + 1)),
+    ).flat()
+    const others = [...changed, `${sealed}=`, `${sealed}.`, ` ${sealed}`, sealed.slice(0, -1), '', '.', '..'].filter(
+      (each) => each !== sealed,
+    )
+    expect(others.filter((each) => grants.open(each, 1) !== undefined)).toEqual([])
   })
 })
 

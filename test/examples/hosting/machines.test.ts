@@ -24,7 +24,7 @@ function play(answers: Answers) {
   const actors = Object.fromEntries(
     (['decide', 'run', 'verify', 'inspect', 'stop', 'advance', 'destroy'] as const).map((name) => [name, effect(name)]),
   )
-  const actor = createActor(workerMachine.provide({ actors: actors as never }), { clock })
+  const actor = createActor(workerMachine.provide({ actors }), { clock, input: { inspectAfter: INSPECT } })
   actor.start()
   return {
     actor,
@@ -39,6 +39,7 @@ function play(answers: Answers) {
   }
 }
 
+const INSPECT = 1000
 const fenced = new StepError('fenced', 'another has it')
 const unusable = new StepError('unusable', 'somebody else')
 const step = (wanted: Step) => ({ decide: [wanted] })
@@ -61,7 +62,7 @@ describe('the worker of a workspace', () => {
     expect(await settled()).toBe('starting')
     clock.increment(WORKER_DELAYS.poll)
     expect(await settled()).toBe('awake')
-    clock.increment(WORKER_DELAYS.inspect)
+    clock.increment(INSPECT)
     expect(await settled()).toBe('awake')
     expect(asked).toEqual(['decide', 'run', 'run', 'verify', 'inspect'])
   })
@@ -74,7 +75,7 @@ describe('the worker of a workspace', () => {
   ])('that is found %s: %s', async (finding, effect) => {
     const { clock, asked, settled } = play({ ...step('run'), run: [{ isReady: true }], verify: [undefined], inspect: [finding] })
     await settled()
-    clock.increment(WORKER_DELAYS.inspect)
+    clock.increment(INSPECT)
     await settled()
     expect(asked.at(-1)).toBe(effect)
   })
@@ -84,10 +85,10 @@ describe('the worker of a workspace', () => {
     const { clock, asked, settled } = play({ ...step('run'), run: [{ isReady: true }], verify: [undefined], inspect: silences })
     for (let look = 0; look < 10; look++) {
       expect(await settled()).toBe('awake')
-      clock.increment(WORKER_DELAYS.inspect)
+      clock.increment(INSPECT)
     }
     expect(await settled()).toBe('awake')
-    clock.increment(WORKER_DELAYS.inspect)
+    clock.increment(INSPECT)
     expect(await settled()).toBe('replacing')
     expect(asked.filter((name) => name === 'inspect')).toHaveLength(11)
   })

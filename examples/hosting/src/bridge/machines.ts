@@ -8,7 +8,15 @@
  * I4 What is known is on disk before it is done: a bridge that is started again knows what it has.
  */
 import { type Driver, type Place } from '../drivers/driver.js'
-import { isOf, nameOf, sameHandle, type Allocation, type MachineHandle, type MachineStatus, type ProtocolRequest } from '../records/machines.js'
+import {
+  isOf,
+  nameOf,
+  sameHandle,
+  type Allocation,
+  type MachineHandle,
+  type MachineStatus,
+  type ProtocolRequest,
+} from '../records/machines.js'
 import type { Verb } from '../provider/provider.js'
 import type { Ledger, Owned } from './ledger.js'
 
@@ -93,7 +101,8 @@ function refuseForeign(verb: Verb, allocation: Allocation, handle: MachineHandle
   const isNeeded = verb === 'start' || verb === 'stop' || verb === 'destroy'
   if (handle === undefined && isNeeded) throw new Refusal(400, `${verb} needs a handle`)
   if (handle !== undefined && verb === 'ensure') throw new Refusal(400, 'ensure takes no handle')
-  if (handle !== undefined && !(isOf(allocation, handle) && sameHandle(handle, ours))) throw new Refusal(409, 'the handle is of another machine')
+  if (handle !== undefined && !(isOf(allocation, handle) && sameHandle(handle, ours)))
+    throw new Refusal(409, 'the handle is of another machine')
 }
 
 function refuseStale(verb: Verb, allocation: Allocation, owned: Owned | undefined): void {

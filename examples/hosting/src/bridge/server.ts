@@ -24,7 +24,10 @@ export function createBridge({ coordinators, machines, log }: BridgeOptions): Se
     // No status of the contract says that a request is malformed; a machine for it is not there.
     if (!asked.success) return sendJson(response, 409, { error: 'not a request of version 2' })
     const status = await machines.ask(verb, asked.data)
-    return sendJson(response, status.ready || status.state === 'stopped' || status.state === 'destroyed' ? 200 : 202, { version: 2, status })
+    return sendJson(response, status.ready || status.state === 'stopped' || status.state === 'destroyed' ? 200 : 202, {
+      version: 2,
+      status,
+    })
   }
 
   return createServer((request, response) => {

@@ -58,7 +58,11 @@ export function createBroker({ admission, used, missed, opened, authority }: Bro
     // A length or an encoding says that there is a body; without either there is none.
     const hasBody = request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined
     const isChunked = request.headers['transfer-encoding'] !== undefined
-    const framing = isChunked ? ['transfer-encoding', 'chunked'] : hasBody || !EMPTY.has(request.method ?? '') ? [] : ['content-length', '0']
+    const framing = isChunked
+      ? ['transfer-encoding', 'chunked']
+      : hasBody || !EMPTY.has(request.method ?? '')
+        ? []
+        : ['content-length', '0']
     const upstream = toWorker(request, path, admitted, framing)
     const { open } = admitted.route
     open.add(upstream)

@@ -30,6 +30,11 @@ export function refuse(response: ServerResponse, { status, code, message }: Brok
 /** The same before a connection has become a WebSocket. */
 export function refuseUpgrade(socket: Duplex, { status, code, message }: BrokerError): void {
   const body = JSON.stringify({ code, message, retryable: status === 503, details: {} })
-  const head = [`HTTP/1.1 ${status} Refused`, 'content-type: application/json', `content-length: ${Buffer.byteLength(body)}`, 'connection: close']
+  const head = [
+    `HTTP/1.1 ${status} Refused`,
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ]
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
 }

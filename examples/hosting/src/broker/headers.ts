@@ -2,7 +2,18 @@
 import type { IncomingMessage } from 'node:http'
 
 /** Of one connection, and never of the next (RFC 9110, 7.6.1); and what the broker says itself. */
-const OWN = new Set(['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'host', 'expect'])
+const OWN = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'host',
+  'expect',
+])
 
 /** Name and value, one after the other, as they came; without those that the message names as of its connection. */
 export function forwarded({ rawHeaders, headers }: IncomingMessage, without: ReadonlySet<string> = new Set()): string[] {

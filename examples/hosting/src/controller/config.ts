@@ -25,10 +25,15 @@ const Times = z
   .strictObject({
     /** Of a lease of this controller, s. */
     lease: z.number().min(1).default(5),
+    /** A worker that is well is looked at so often, s; a request that it does not answer is heard of at once. */
+    inspect: z.number().min(0.1).default(10),
     /** Unused for so long a worker is put to sleep, s. */
     idle: z.number().min(0.5).default(600),
     /** A worker is started for so long, s. */
-    worker: z.int().min(60).default(12 * 3600),
+    worker: z
+      .int()
+      .min(60)
+      .default(12 * 3600),
     /** So long before its end it is replaced when nobody uses it, and … */
     renew: z.int().default(3600),
     /** … so long before, even so, s. */

@@ -49,7 +49,10 @@ export function createHostApi(parts: HostApiParts): HostApi {
     if (!(await parts.bindings.isAdmitted(key))) throw new HostRefusal('denied')
     const body = request.method === 'GET' ? {} : await bodyOf(request)
     if (operation === 'status') return statusOf(await open(parts, key))
-    if (operation === 'connection') return connect(parts, key, application, parseAs(EmptyRequest, body))
+    if (operation === 'connection') {
+      parseAs(EmptyRequest, body)
+      return connect(parts, key, application)
+    }
     if (operation === 'ensure') {
       parseAs(EmptyRequest, body)
       await open(parts, key)
@@ -90,7 +93,10 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
   })
 }
 
-function parseAs<Parsed>(schema: { safeParse(body: unknown): { success: true; data: Parsed } | { success: false } }, body: unknown): Parsed {
+function parseAs<Parsed>(
+  schema: { safeParse(body: unknown): { success: true; data: Parsed } | { success: false } },
+  body: unknown,
+): Parsed {
   const parsed = schema.safeParse(body)
   if (!parsed.success) throw new HostRefusal('invalid')
   return parsed.data
@@ -116,7 +122,7 @@ function intend({ bindings }: HostApiParts, key: WorkspaceKey, intent: Intent, e
 
 const statusOf = ({ binding, verification }: BoundWorkspace): HostStatus => HostStatus.parse({ binding, verification })
 
-async function connect(parts: HostApiParts, key: WorkspaceKey, application: Application, _: object): Promise<ConnectionGrant> {
+async function connect(parts: HostApiParts, key: WorkspaceKey, application: Application): Promise<ConnectionGrant> {
   const { config, grants, launches, wake } = parts
   const { binding } = await open(parts, key)
   if (binding.retired || binding.pending === 'destroy') throw new HostRefusal('conflict')

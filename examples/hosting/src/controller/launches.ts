@@ -11,10 +11,7 @@ export interface Launches {
 
 export const seconds = (): number => Math.floor(Date.now() / 1000)
 
-export function createLaunches(
-  { launch, times }: Pick<ControllerConfig, 'launch' | 'times'>,
-  verificationKey: string,
-): Launches {
+export function createLaunches({ launch, times }: Pick<ControllerConfig, 'launch' | 'times'>, verificationKey: string): Launches {
   return {
     next: () => ({
       version: 1,

@@ -3,7 +3,7 @@ export type Log = (message: string, error?: unknown) => void
 
 export function createLog(who: string): Log {
   return (message, error) => {
-    const cause = error === undefined ? {} : { error: error instanceof Error ? error.message : String(error) }
+    const cause = error === undefined ? {} : { error: error instanceof Error ? error.message : JSON.stringify(error) }
     process.stderr.write(`${JSON.stringify({ at: new Date().toISOString(), who, message, ...cause })}\n`)
   }
 }

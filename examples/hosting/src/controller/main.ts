@@ -44,6 +44,7 @@ const ownership = createOwnership({
   id: config.id,
   url: config.baseUrl,
   leaseSeconds: config.times.lease,
+  inspectSeconds: config.times.inspect,
   leases,
   find: (key) => cache.get(key),
   stepsOf: (key, hold) => createSteps({ bindings, activity, provider, workers, launches, times: config.times }, key, hold),
@@ -52,7 +53,11 @@ const ownership = createOwnership({
 })
 cache.onChange((key) => ownership.consider(key))
 await cache.start()
-await database.listen('controller', () => void sweep(), () => void sweep())
+await database.listen(
+  'controller',
+  () => void sweep(),
+  () => void sweep(),
+)
 
 const authority = config.provider.authorityFile === undefined ? undefined : readFileSync(config.provider.authorityFile, 'utf8')
 const admission = createAdmission({ grants, cache, routes, workers, wake })

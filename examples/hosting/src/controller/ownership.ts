@@ -17,6 +17,7 @@ export interface OwnershipParts {
   readonly id: string
   readonly url: string
   readonly leaseSeconds: number
+  readonly inspectSeconds: number
   readonly leases: Leases
   readonly find: Bindings['find']
   readonly stepsOf: (key: WorkspaceKey, hold: Hold) => Steps
@@ -98,6 +99,7 @@ export function createOwnership(parts: OwnershipParts): Ownership {
           destroy: step('destroy', steps.destroy),
         },
       }),
+      { input: { inspectAfter: parts.inspectSeconds * 1000 } },
     )
     driven.set(name, actor)
     actor.subscribe({

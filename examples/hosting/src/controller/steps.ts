@@ -55,7 +55,9 @@ export function createSteps({ bindings, activity, provider, workers, launches, t
       if (!(error instanceof ProviderFailure)) throw error
       const isTold = (known: unknown) => JSON.stringify(known) === JSON.stringify(error.error)
       await write(bound, ({ binding }) => (isTold(binding.last_error) ? undefined : { last_error: error.error }))
-      throw new StepError(error.error.retryable || error.error.code === 'unauthorized' ? 'failed' : 'unusable', error.message, { cause: error })
+      throw new StepError(error.error.retryable || error.error.code === 'unauthorized' ? 'failed' : 'unusable', error.message, {
+        cause: error,
+      })
     }
   }
 
@@ -93,7 +95,8 @@ export function createSteps({ bindings, activity, provider, workers, launches, t
       const now = await ask(isKnown ? 'inspect' : status?.state === 'stopped' ? 'start' : 'ensure', bound)
       if (isKnown && !COMING.includes(now.state)) throw new StepError('unusable', 'the machine has ended by itself')
       // What has not changed is not told again: its owner would be woken by its own words.
-      if (JSON.stringify(now) !== JSON.stringify(status)) await write(bound, () => ({ status: now, ...(now.ready && { last_error: null }) }))
+      if (JSON.stringify(now) !== JSON.stringify(status))
+        await write(bound, () => ({ status: now, ...(now.ready && { last_error: null }) }))
       if (!COMING.includes(now.state)) throw new StepError('failed', `the machine is ${now.state}`)
       return { isReady: now.ready }
     },
@@ -124,9 +127,13 @@ export function createSteps({ bindings, activity, provider, workers, launches, t
     async stop() {
       const bound = await read()
       const { status } = bound.binding
-      if (status == null) return void (await write(bound, ({ binding }) => ({ pending: binding.pending === 'stop' ? null : (binding.pending ?? null) })))
+      if (status == null)
+        return void (await write(bound, ({ binding }) => ({ pending: binding.pending === 'stop' ? null : (binding.pending ?? null) })))
       // Told to all controllers before it ends: whoever is asked from now on waits for it to wake.
-      await write(bound, () => ({ status: { ...status, state: 'stopping', ready: false, connection: null, failure: null }, verification: null }))
+      await write(bound, () => ({
+        status: { ...status, state: 'stopping', ready: false, connection: null, failure: null },
+        verification: null,
+      }))
       const now = await ask('stop', bound)
       await write(bound, ({ binding }) => ({ status: now, pending: binding.pending === 'stop' ? null : (binding.pending ?? null) }))
     },

@@ -12,7 +12,12 @@ export interface Waking {
 }
 
 export function createWaking(
-  { bindings, cache, routes, log }: { bindings: Bindings; cache: BindingsCache; routes: Routes; log: (message: string, error: unknown) => void },
+  {
+    bindings,
+    cache,
+    routes,
+    log,
+  }: { bindings: Bindings; cache: BindingsCache; routes: Routes; log: (message: string, error: unknown) => void },
   wakeSeconds: number,
 ): Waking {
   /** One wait for all who come meanwhile. */
@@ -24,7 +29,11 @@ export function createWaking(
     for (;;) {
       const { revision } = (await bindings.intend(key, wanted)).binding
       // It is awake, or what was wanted before is done and it sleeps: then it is asked for again.
-      const bound = await cache.until(key, (now) => now.binding.revision >= revision && (isAwake(now) || now.binding.pending == null), signal)
+      const bound = await cache.until(
+        key,
+        (now) => now.binding.revision >= revision && (isAwake(now) || now.binding.pending == null),
+        signal,
+      )
       if (bound === undefined || bound.binding.retired) return undefined
       if (!isAwake(bound)) continue
       const route = await routes.of(bound)
@@ -50,9 +59,11 @@ export function createWaking(
       return begun
     },
     doubt(key) {
-      bindings.intend(key, ({ binding }) => (binding.retired || binding.pending != null ? undefined : 'ensure')).catch((error: unknown) => {
-        log(`${nameOf(key)} could not be asked for`, error)
-      })
+      bindings
+        .intend(key, ({ binding }) => (binding.retired || binding.pending != null ? undefined : 'ensure'))
+        .catch((error: unknown) => {
+          log(`${nameOf(key)} could not be asked for`, error)
+        })
     },
   }
 }

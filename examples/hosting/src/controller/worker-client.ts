@@ -1,4 +1,5 @@
 /** What a controller itself asks of workers, with tokens that it makes for itself. */
+import * as z from 'zod'
 import type { Signer } from '../credentials/worker-token.js'
 import { TOKEN_LIFETIME } from '../credentials/worker-token.js'
 import type { Grant } from '../credentials/grant.js'
@@ -19,6 +20,8 @@ export interface Workers {
 
 const CONTROLLER: Who = { subject: 'controller', actorType: 'service-account', scopes: ['agent:read'] }
 const PATIENCE = 10_000
+/** Runs, queued prompts and commands in the background, by the session that began them. */
+const Activity = z.array(z.looseObject({ finished: z.boolean() }))
 
 /** `ask`: a `fetch` that trusts the authority of workers. */
 export function createWorkers(signer: Signer, ask: typeof fetch = fetch): Workers {
@@ -62,11 +65,10 @@ export function createWorkers(signer: Signer, ask: typeof fetch = fetch): Worker
       return info.success && isWorkerOf(allocation, info.data)
     },
     async isBusy(allocation, connection) {
-      const root = allocation.launch?.root ?? ''
-      const response = await get(allocation, connection, `v2/sessions/status?directory=${encodeURIComponent(root)}`)
-      if (!response.ok) return true
-      const statuses = (await response.json()) as Readonly<Record<string, { readonly type?: string }>>
-      return Object.values(statuses).some(({ type }) => type !== 'idle')
+      const response = await get(allocation, connection, 'v2/execution-activity')
+      const activity = Activity.safeParse(response.ok ? await response.json() : undefined)
+      // What cannot be known may run.
+      return !activity.success || activity.data.some(({ finished }) => !finished)
     },
   }
 }

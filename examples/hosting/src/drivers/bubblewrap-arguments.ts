@@ -46,15 +46,23 @@ export function bubblewrapArguments(
   const readable = (path: string, at = path) => (existsSync(path) ? ['--ro-bind', path, at] : [])
   const environment = Object.entries(environmentOf(allocation)).flatMap(([name, value]) => ['--setenv', name, value])
   return [
-    ...['--unshare-user', '--uid', '1000', '--gid', '1000', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
-    ...['--new-session', '--cap-drop', 'ALL', '--clearenv', ...environment],
-    ...[...SYSTEM, ...SETTINGS].flatMap((path) => readable(path)),
-    ...['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp'],
-    ...(isolation === 'on' ? ['--unshare-net'] : ['--bind', folders.all, folders.all]),
-    ...readable(process.execPath),
-    ...['--bind', folders.root, root, '--bind', folders.state, state_root, '--bind', folders.run, WITHIN.run],
-    ...['--ro-bind', folders.launch, WITHIN.launch],
-    ...['--ro-bind', programs.package, WITHIN.package, '--ro-bind', dirname(`${programs.inside}/.`), WITHIN.inside],
-    ...['--chdir', root, '--info-fd', '3', '--', process.execPath, ...commandLine(`${WITHIN.package}/${programs.main}`, portsOf(allocation, isolation))],
-  ]
+    ['--unshare-user', '--uid', '1000', '--gid', '1000', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
+    ['--new-session', '--cap-drop', 'ALL', '--clearenv', ...environment],
+    [...SYSTEM, ...SETTINGS].flatMap((path) => readable(path)),
+    ['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp'],
+    isolation === 'on' ? ['--unshare-net'] : ['--bind', folders.all, folders.all],
+    readable(process.execPath),
+    ['--bind', folders.root, root, '--bind', folders.state, state_root, '--bind', folders.run, WITHIN.run],
+    ['--ro-bind', folders.launch, WITHIN.launch],
+    ['--ro-bind', programs.package, WITHIN.package, '--ro-bind', dirname(`${programs.inside}/.`), WITHIN.inside],
+    [
+      '--chdir',
+      root,
+      '--info-fd',
+      '3',
+      '--',
+      process.execPath,
+      ...commandLine(`${WITHIN.package}/${programs.main}`, portsOf(allocation, isolation)),
+    ],
+  ].flat()
 }

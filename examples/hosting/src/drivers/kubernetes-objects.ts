@@ -60,7 +60,12 @@ export function podOf(allocation: Allocation, options: KubernetesOptions): V1Pod
   if (image === undefined) throw new Error(`there is no image ${spec.image}`)
   const limits = { cpu: String(spec.vcpus), memory: `${spec.memory_mib}Mi` }
   // A file of a secret is a link unless it is mounted alone, and a worker takes no links.
-  const files = Object.values(FILES).map((file) => ({ name: 'launch', mountPath: `${WITHIN.launch}/${file}`, subPath: keyOf(file), readOnly: true }))
+  const files = Object.values(FILES).map((file) => ({
+    name: 'launch',
+    mountPath: `${WITHIN.launch}/${file}`,
+    subPath: keyOf(file),
+    readOnly: true,
+  }))
   return {
     metadata: metadataOf(allocation, machineName(allocation)),
     spec: {

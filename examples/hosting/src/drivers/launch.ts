@@ -12,9 +12,6 @@ export const WITHIN = { launch: '/launch', run: '/run/svc', package: '/opt/svc',
 
 export const FILES = { bootstrap: 'bootstrap.json', key: 'verification.key', bearer: 'host.bearer', config: 'config/svc/svc.json' }
 
-/** Until worker mode takes it. */
-const HAS_BROKER = false
-
 export interface LaunchFile {
   readonly name: string
   readonly content: Uint8Array
@@ -48,7 +45,13 @@ export async function writeLaunchFiles(folder: string, files: readonly LaunchFil
 export function commandLine(program: string, ports: Ports = { agent: AGENT_PORT, host: HOST_PORT }): readonly string[] {
   const sockets = ['agent.sock', 'host.sock'].map((name) => join(WITHIN.run, name))
   const numbers = [ports.agent, ports.host].map(String)
-  return [join(WITHIN.inside, 'inside.js'), ...sockets, ...numbers, program, ...workerArguments(`http://127.0.0.1:${ports.host}`, ports.agent)]
+  return [
+    join(WITHIN.inside, 'inside.js'),
+    ...sockets,
+    ...numbers,
+    program,
+    ...workerArguments(`http://127.0.0.1:${ports.host}`, ports.agent),
+  ]
 }
 
 export interface Ports {
@@ -59,15 +62,21 @@ export interface Ports {
 /** Of a machine that is reached by https, and reaches controllers by the network. */
 export function clusterCommandLine(hostUrl: string): readonly string[] {
   const program = join(WITHIN.package, 'dist/main.js')
-  return [join(WITHIN.inside, 'inside-tls.js'), join(WITHIN.tls, 'tls.crt'), join(WITHIN.tls, 'tls.key'), program, ...workerArguments(hostUrl)]
+  return [
+    join(WITHIN.inside, 'inside-tls.js'),
+    join(WITHIN.tls, 'tls.crt'),
+    join(WITHIN.tls, 'tls.key'),
+    program,
+    ...workerArguments(hostUrl),
+  ]
 }
 
 function workerArguments(hostUrl: string, port = AGENT_PORT): readonly string[] {
   const at = (file: string) => join(WITHIN.launch, file)
   return [
-    ...['serve', '--port', String(port), '--worker-bootstrap', at(FILES.bootstrap), '--worker-verification-key-file', at(FILES.key)],
-    ...(HAS_BROKER ? ['--worker-broker', `${hostUrl}/worker/credentials`, '--worker-broker-token-file', at(FILES.bearer)] : []),
-  ]
+    ['serve', '--port', String(port), '--worker-bootstrap', at(FILES.bootstrap), '--worker-verification-key-file', at(FILES.key)],
+    ['--worker-broker', `${hostUrl}/worker/credentials`, '--worker-broker-token-file', at(FILES.bearer)],
+  ].flat()
 }
 
 export function environmentOf({ launch }: Allocation): Readonly<Record<string, string>> {

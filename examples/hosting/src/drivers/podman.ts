@@ -118,17 +118,17 @@ export function podmanArguments(
   const { root = '/workspace', state_root = '/state' } = launch ?? {}
   const volume = (from: string, to: string, how = 'rw') => ['--volume', `${from}:${to}:${how}`]
   return [
-    ...['run', '--detach', '--name', machineName(allocation), '--pull', 'never', '--init'],
-    ...['--network', 'none', '--cap-drop', 'all', '--security-opt', 'no-new-privileges', '--read-only', '--tmpfs', '/tmp'],
-    ...['--cpus', String(spec.vcpus), '--memory', `${spec.memory_mib}m`, '--pids-limit', '2048'],
-    ...Object.entries(environmentOf(allocation)).flatMap(([name, value]) => ['--env', `${name}=${value}`]),
-    ...volume(join(home, 'root'), root),
-    ...volume(join(home, 'state'), state_root),
-    ...volume(join(home, 'run'), WITHIN.run),
-    ...volume(join(home, 'launch'), WITHIN.launch, 'ro'),
-    ...volume(programs.package, WITHIN.package, 'ro'),
-    ...volume(programs.inside, WITHIN.inside, 'ro'),
-    ...['--workdir', root, '--stop-signal', 'SIGTERM', ...runOptions],
-    ...[`localhost/${spec.image}`, 'node', ...commandLine(`${WITHIN.package}/${programs.main}`)],
-  ]
+    ['run', '--detach', '--name', machineName(allocation), '--pull', 'never', '--init'],
+    ['--network', 'none', '--cap-drop', 'all', '--security-opt', 'no-new-privileges', '--read-only', '--tmpfs', '/tmp'],
+    ['--cpus', String(spec.vcpus), '--memory', `${spec.memory_mib}m`, '--pids-limit', '2048'],
+    Object.entries(environmentOf(allocation)).flatMap(([name, value]) => ['--env', `${name}=${value}`]),
+    volume(join(home, 'root'), root),
+    volume(join(home, 'state'), state_root),
+    volume(join(home, 'run'), WITHIN.run),
+    volume(join(home, 'launch'), WITHIN.launch, 'ro'),
+    volume(programs.package, WITHIN.package, 'ro'),
+    volume(programs.inside, WITHIN.inside, 'ro'),
+    ['--workdir', root, '--stop-signal', 'SIGTERM', ...runOptions],
+    [`localhost/${spec.image}`, 'node', ...commandLine(`${WITHIN.package}/${programs.main}`)],
+  ].flat()
 }

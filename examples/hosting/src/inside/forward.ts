@@ -4,7 +4,7 @@ import { connect, createServer, type NetConnectOpts, type ListenOptions, type Se
 /** Where to connect to. A function answers it anew for each connection, and takes back what it needed for it. */
 export type Target = NetConnectOpts | (() => { readonly path: string; release(): void } | undefined)
 
-/** Listens at `from`; each connection is one to the first of `to` that takes it. */
+/** Listens at `from`; each connection is one to the first of `to` that takes it. No program goes on running for the sake of it: a worker ends by itself. */
 export function forward(from: ListenOptions, to: readonly Target[]): Promise<Server> {
   const server = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true }, (socket) => {
     socket.on('error', () => socket.destroy())
@@ -15,7 +15,7 @@ export function forward(from: ListenOptions, to: readonly Target[]): Promise<Ser
   })
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen(from, () => resolve(server))
+    server.listen(from, () => resolve(server.unref()))
   })
 }
 
@@ -25,7 +25,7 @@ export function join(one: Socket, other: Socket): void {
     [one, other],
     [other, one],
   ] as const) {
-    from.pipe(to)
+    from.unref().pipe(to)
     from.on('error', () => to.destroy())
     from.once('close', () => to.destroy())
   }
@@ -34,8 +34,9 @@ export function join(one: Socket, other: Socket): void {
 function reach([first, ...rest]: readonly Target[], done: (socket: Socket | undefined) => void): void {
   if (first === undefined) return done(undefined)
   const opened = typeof first === 'function' ? first() : undefined
-  if (typeof first === 'function' && opened === undefined) return reach(rest, done)
-  const socket = connect({ ...(opened === undefined ? first : { path: opened.path }), allowHalfOpen: true, noDelay: true } as NetConnectOpts)
+  const place = typeof first === 'function' ? opened && { path: opened.path } : first
+  if (place === undefined) return reach(rest, done)
+  const socket = connect({ ...place, allowHalfOpen: true, noDelay: true } as NetConnectOpts)
   const failed = () => {
     opened?.release()
     reach(rest, done)

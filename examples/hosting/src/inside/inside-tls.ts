@@ -14,7 +14,9 @@ const [node = '', , certificate = '', key = '', program = '', ...args] = process
 
 createServer({ cert: readFileSync(certificate), key: readFileSync(key), minVersion: 'TLSv1.3' }, (socket) => {
   join(socket, connect({ port: AGENT_PORT, host: '127.0.0.1', noDelay: true }))
-}).listen(TLS_PORT)
+})
+  .listen(TLS_PORT)
+  .unref()
 
 mkdirSync(process.env['HOME'] ?? '', { recursive: true, mode: 0o700 })
 process.argv = [node, program, ...args]

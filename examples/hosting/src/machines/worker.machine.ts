@@ -17,20 +17,26 @@ export type Finding = 'well' | 'silent' | 'asked' | 'idle' | 'gone' | 'expiring'
 /** How a step has failed: the fence is another's, or it was a machine that cannot be used, or anything else. */
 export type Fault = 'fenced' | 'unusable' | 'failed'
 
-interface WorkerContext {
+export interface WorkerInput {
+  /** How long it is left alone when it is well, ms. */
+  readonly inspectAfter: number
+}
+
+interface WorkerContext extends WorkerInput {
   /** Inspections one after another that it did not answer. */
   readonly silences: number
   /** Steps that failed one after another. */
   readonly strikes: number
 }
 
-export const WORKER_DELAYS = { inspect: 2000, poll: 150, backoff: { first: 500, factor: 2, max: 30_000 } }
+export const WORKER_DELAYS = { poll: 150, backoff: { first: 500, factor: 2, max: 30_000 } }
 
 /** A busy worker may not answer for a while; so many times are too many. */
 const SILENCES = 10
 
 export const workerMachine = setup({
   types: {
+    input: {} as WorkerInput,
     context: {} as WorkerContext,
     events: {} as
       | { readonly type: 'intent.changed' }
@@ -65,7 +71,7 @@ export const workerMachine = setup({
     isReady: (_, { isReady }: { isReady: boolean }) => isReady,
   },
   delays: {
-    inspect: WORKER_DELAYS.inspect,
+    inspect: ({ context }) => context.inspectAfter,
     poll: WORKER_DELAYS.poll,
     backoff: ({ context }) => {
       const { first, factor, max } = WORKER_DELAYS.backoff
@@ -74,7 +80,7 @@ export const workerMachine = setup({
   },
 }).createMachine({
   id: 'worker',
-  context: { strikes: 0, silences: 0 },
+  context: ({ input }) => ({ ...input, strikes: 0, silences: 0 }),
   initial: 'deciding',
   on: { 'stop.requested': '.left' },
   states: {
@@ -97,10 +103,7 @@ export const workerMachine = setup({
     running: {
       invoke: {
         src: 'run',
-        onDone: [
-          { guard: { type: 'isReady', params: ({ event }) => event.output }, target: 'verifying' },
-          { target: 'starting' },
-        ],
+        onDone: [{ guard: { type: 'isReady', params: ({ event }) => event.output }, target: 'verifying' }, { target: 'starting' }],
         onError: [
           { guard: { type: 'isFault', params: ({ event }) => ({ error: event.error, fault: 'fenced' }) }, target: 'left' },
           { guard: { type: 'isFault', params: ({ event }) => ({ error: event.error, fault: 'unusable' }) }, target: 'replacing' },
@@ -127,7 +130,11 @@ export const workerMachine = setup({
         src: 'inspect',
         onDone: [
           { guard: { type: 'isFinding', params: ({ event }) => ({ finding: event.output, wanted: 'idle' }) }, target: 'stopping' },
-          { guard: { type: 'isFinding', params: ({ event }) => ({ finding: event.output, wanted: 'well' }) }, target: 'awake', actions: 'noteAnswer' },
+          {
+            guard: { type: 'isFinding', params: ({ event }) => ({ finding: event.output, wanted: 'well' }) },
+            target: 'awake',
+            actions: 'noteAnswer',
+          },
           { guard: { type: 'isSlow', params: ({ event }) => ({ finding: event.output }) }, target: 'awake', actions: 'countSilence' },
           { guard: { type: 'isFinding', params: ({ event }) => ({ finding: event.output, wanted: 'asked' }) }, target: 'deciding' },
           { target: 'replacing' },

@@ -65,7 +65,7 @@ export function createModelHost(parts: ModelHostParts): (request: IncomingMessag
     const key = provider.header === 'authorization' ? `Bearer ${provider.key}` : provider.key
     const headers = ['host', url.host, ...forwarded(request, CREDENTIALS), provider.header, key]
     if (request.headers['transfer-encoding'] !== undefined) headers.push('transfer-encoding', 'chunked')
-    const upstream = (url.protocol === 'https:' ? askSecurely : ask)(url, { method: request.method, headers: headers as never, setHost: false })
+    const upstream = (url.protocol === 'https:' ? askSecurely : ask)(url, { method: request.method, headers, setHost: false })
     response.once('close', () => upstream.destroy())
     upstream.once('response', (answer) => {
       response.writeHead(answer.statusCode ?? 502, forwarded(answer))
@@ -79,7 +79,11 @@ export function createModelHost(parts: ModelHostParts): (request: IncomingMessag
   return (request, response) => {
     const [, id, path] = MODEL.exec(request.url ?? '') ?? []
     const isAsking = request.method === 'POST' && request.url === '/worker/credentials'
-    const answered = isAsking ? hand(request, response) : id !== undefined && path !== undefined ? pass(request, response, id, path) : undefined
+    const answered = isAsking
+      ? hand(request, response)
+      : id !== undefined && path !== undefined
+        ? pass(request, response, id, path)
+        : undefined
     if (answered === undefined) return sendJson(response, 404, { code: 'invalid' })
     answered.catch((error: unknown) => {
       log('a request of a worker failed', error)

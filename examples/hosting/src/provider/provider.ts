@@ -1,5 +1,13 @@
 /** The coordinator's side of the bridge to a provider (http-contract §7.2): what a driver does, asked over HTTP. */
-import { MachineStatus, ProtocolRequest, ProtocolResponse, ProviderError, isOf, type Allocation, type MachineHandle } from '../records/machines.js'
+import {
+  type Allocation,
+  isOf,
+  type MachineHandle,
+  type MachineStatus,
+  ProtocolRequest,
+  ProtocolResponse,
+  type ProviderError,
+} from '../records/machines.js'
 
 export type Verb = 'ensure' | 'inspect' | 'start' | 'stop' | 'destroy'
 
@@ -37,7 +45,12 @@ export interface ProviderOptions {
 export function createProvider({ url, bearer, timeout = 60_000 }: ProviderOptions): Provider {
   return {
     async ask(verb, allocation, handle = null) {
-      const response = await post(new URL(`/v2/runtime/${verb}`, url), bearer, timeout, ProtocolRequest.parse({ version: 2, allocation, handle }))
+      const response = await post(
+        new URL(`/v2/runtime/${verb}`, url),
+        bearer,
+        timeout,
+        ProtocolRequest.parse({ version: 2, allocation, handle }),
+      )
       const body: unknown = await response.json().catch(() => undefined)
       if (response.status !== 200 && response.status !== 202) {
         const [code, retryable] = BY_STATUS[response.status] ?? ['protocol', false]

@@ -64,7 +64,10 @@ const WorkerConnection = z
   .strictObject({
     version: z.literal(1),
     handle: MachineHandle,
-    agent_api_base_url: z.url({ protocol: /^https?$/ }).max(2048).endsWith('/'),
+    agent_api_base_url: z
+      .url({ protocol: /^https?$/ })
+      .max(2048)
+      .endsWith('/'),
     transport: z.enum(['https', 'development_loopback_http']),
   })
   .refine(({ agent_api_base_url, transport }) => {
@@ -109,7 +112,11 @@ export const Binding = z.strictObject({
 })
 export type Binding = z.infer<typeof Binding>
 
-export const ProtocolRequest = z.strictObject({ version: z.literal(2), allocation: Allocation, handle: MachineHandle.nullable().optional() })
+export const ProtocolRequest = z.strictObject({
+  version: z.literal(2),
+  allocation: Allocation,
+  handle: MachineHandle.nullable().optional(),
+})
 export type ProtocolRequest = z.infer<typeof ProtocolRequest>
 
 export const ProtocolResponse = z.strictObject({ version: z.literal(2), status: MachineStatus })

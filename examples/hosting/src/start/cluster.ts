@@ -44,7 +44,8 @@ export function startCluster({ folder, port, password }: ClusterOptions): Cluste
     if (status !== 0) throw new Error(`${program} ${args[0] ?? ''} failed: ${error?.message ?? stderr ?? ''} (see ${folder})`)
   }
 
-  const control = (what: string, ...args: readonly string[]) => run('pg_ctl', what, '-D', data, '-w', '-l', join(folder, 'postgres.log'), ...args)
+  const control = (what: string, ...args: readonly string[]) =>
+    run('pg_ctl', what, '-D', data, '-w', '-l', join(folder, 'postgres.log'), ...args)
 
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   if (user.uid !== undefined) chownSync(folder, user.uid, user.gid)

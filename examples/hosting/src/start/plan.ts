@@ -14,7 +14,12 @@ export const WORKSPACES: readonly WorkspaceKey[] = [
 export const SPEC: WorkspaceSpec = { image: 'svc', region: 'here', vcpus: 1, memory_mib: 1024, disk_gib: 10 }
 
 export interface Plan {
-  readonly ports: { readonly database: number; readonly bridge: number; readonly controllers: readonly number[]; readonly workers: readonly number[] }
+  readonly ports: {
+    readonly database: number
+    readonly bridge: number
+    readonly controllers: readonly number[]
+    readonly workers: readonly number[]
+  }
   readonly bridgeFile: string
   readonly controllerFiles: readonly string[]
   readonly databaseFile: string
@@ -25,7 +30,10 @@ export interface Plan {
 
 export function makePlan(options: StartOptions): Plan {
   const at = (name: string) => join(options.data, name)
-  const [database = 0, bridge = 0, one = 0, two = 0, workersOne = 0, workersTwo = 0] = Array.from({ length: 6 }, (_, index) => options.port + index)
+  const [database = 0, bridge = 0, one = 0, two = 0, workersOne = 0, workersTwo = 0] = Array.from(
+    { length: 6 },
+    (_, index) => options.port + index,
+  )
   const text = (name: string) => secret(at(`secret-${name}`), () => randomBytes(24).toString('base64url')).toString()
   const bytes = (name: string) => (secret(at(`secret-${name}`), () => randomBytes(32)), at(`secret-${name}`))
   const password = text('database')
@@ -83,7 +91,9 @@ export function makePlan(options: StartOptions): Plan {
 
 function driverOf({ driver, svc, main, isolation, podman, podmanRun }: StartOptions): object {
   const programs = { package: svc, main, inside: fileURLToPath(new URL('.', import.meta.url)) }
-  return driver === 'bubblewrap' ? { kind: driver, programs, isolation } : { kind: driver, programs, options: podman, runOptions: podmanRun }
+  return driver === 'bubblewrap'
+    ? { kind: driver, programs, isolation }
+    : { kind: driver, programs, options: podman, runOptions: podmanRun }
 }
 
 function secret(file: string, make: () => string | Buffer): Buffer {

@@ -28,16 +28,18 @@ export function createModels(make: (fetch: typeof globalThis.fetch) => (id: stri
     models.set(id, model)
     return model
   }
+  const open = async (modelId: string, call: Call, { connection, context }: Exchange) => {
+    try {
+      return await modelOf(modelId).doStream({ ...call.options, abortSignal: connection.signal })
+    } catch (error) {
+      throw callError(error, context)
+    }
+  }
   return {
     async ask(modelId, call, exchange) {
-      const abortSignal = exchange.connection.signal
-      steps.set(abortSignal, { call, exchange })
-      try {
-        const { stream } = await modelOf(modelId).doStream({ ...call.options, abortSignal })
-        return readParts(stream, exchange)
-      } catch (error) {
-        throw callError(error, exchange.context)
-      }
+      steps.set(exchange.connection.signal, { call, exchange })
+      const { stream } = await open(modelId, call, exchange)
+      await readParts(stream, exchange)
     },
   }
 }

@@ -34,7 +34,7 @@ export interface CallDeltas {
   end(): void
 }
 
-export function createCallDeltas(push: (part: LanguageModelV3StreamPart) => void, newId: () => string): CallDeltas {
+export function createCallDeltas(push: (part: LanguageModelV3StreamPart) => unknown, newId: () => string): CallDeltas {
   const told: Told[] = []
   /** Pieces that came before the name of their call, by index. */
   const early = new Map<number, { id: string | undefined; input: string }>()

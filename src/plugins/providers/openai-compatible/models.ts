@@ -1,5 +1,5 @@
 /** Chat completions, asked for and read without the SDK: what it would make of a prompt, and of the chunks that are given to it. */
-import type { LanguageModelV3CallOptions, LanguageModelV3StreamPart } from '@ai-sdk/provider'
+import type { LanguageModelV3CallOptions } from '@ai-sdk/provider'
 import type { ProviderSettings } from '../../../ports/plugin.js'
 import { ProviderError } from '../../../ports/provider-adapter.js'
 import { messageOf } from '../../../protocol/message-of.js'
@@ -7,7 +7,6 @@ import { connectionError, statusError, streamFault } from '../exchange/errors.js
 import { eventsOf } from '../exchange/events.js'
 import type { Call, Exchange, Models } from '../exchange/protocol.js'
 import { asksForUsage, SDK_NAME, toBody } from './call.js'
-import type { Mended } from './chunks.js'
 import { messagesOf } from './messages.js'
 import { createChatParts } from './parts.js'
 
@@ -44,7 +43,7 @@ function requestOf(
 function toolsOf(tools: NonNullable<LanguageModelV3CallOptions['tools']>) {
   return tools.flatMap((tool) =>
     tool.type === 'function'
-      ? [{ type: 'function', function: { name: tool.name, description: tool.description, parameters: tool.inputSchema } }]
+      ? [{ type: 'function', function: { name: tool.name, description: tool.description, parameters: tool.inputSchema as unknown } }]
       : [],
   )
 }
@@ -63,11 +62,7 @@ async function answerTo(address: string, body: string, { held }: Call, { connect
 
 async function readAnswer(source: ReadableStream<Uint8Array<ArrayBuffer>>, exchange: Exchange): Promise<void> {
   const { connection, read, refuse, take, newId, context } = exchange
-  let isWanted = true
-  const push = (part: LanguageModelV3StreamPart) => {
-    isWanted &&= take(part)
-  }
-  const parts = createChatParts(push, newId)
+  const parts = createChatParts(take, newId)
   const making = (make: () => void): void => {
     try {
       make()
@@ -78,8 +73,7 @@ async function readAnswer(source: ReadableStream<Uint8Array<ArrayBuffer>>, excha
   const feed = eventsOf({
     on(event) {
       const rest = read(event)
-      // It was mended by `read`.
-      if (rest !== undefined && isWanted) making(() => parts.add(rest as Mended))
+      if (rest !== undefined) making(() => parts.add(rest))
     },
     onOther(data) {
       if (data !== '[DONE]') throw streamFault('sent data that is not a JSON object.', context)
@@ -87,5 +81,5 @@ async function readAnswer(source: ReadableStream<Uint8Array<ArrayBuffer>>, excha
     refuse,
   })
   await connection.read(source, feed)
-  if (isWanted) making(() => parts.end())
+  making(() => parts.end())
 }

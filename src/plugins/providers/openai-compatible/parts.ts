@@ -25,18 +25,18 @@ export interface ChatParts {
   end(): void
 }
 
-export function createChatParts(push: (part: LanguageModelV3StreamPart) => void, newId: () => string): ChatParts {
+export function createChatParts(push: (part: LanguageModelV3StreamPart) => unknown, newId: () => string): ChatParts {
   const calls = createCallDeltas(push, newId)
   let raw: string | undefined
-  let isThinking = false
+  let thought: string | undefined
 
   const endThought = () => {
-    if (isThinking) push({ type: 'reasoning-end', id: THOUGHT })
-    isThinking = false
+    if (thought !== undefined) push({ type: 'reasoning-end', id: thought })
+    thought = undefined
   }
   const think = (delta: string) => {
-    if (!isThinking) push({ type: 'reasoning-start', id: THOUGHT })
-    isThinking = true
+    if (thought === undefined) push({ type: 'reasoning-start', id: THOUGHT })
+    thought = THOUGHT
     push({ type: 'reasoning-delta', id: THOUGHT, delta })
   }
   const say = (delta: string) => {
@@ -55,7 +55,7 @@ export function createChatParts(push: (part: LanguageModelV3StreamPart) => void,
   return {
     add(chunk) {
       push({ type: 'raw', rawValue: chunk })
-      if (chunk.error !== undefined) return push({ type: 'error', error: chunk.error })
+      if (chunk.error !== undefined) return void push({ type: 'error', error: chunk.error })
       const { delta, finish_reason } = chunk.choices?.[0] ?? {}
       raw = finish_reason ?? raw
       if (delta === undefined) return

@@ -135,7 +135,7 @@ describe('answers are understood as the SDK does', () => {
     const given = new Set(['a', 'b'])
     const [ours, sdks] = [seen(ofOurs(all), given), seen(await ofSdk(all), given)]
     // Of a chunk that cannot be read the SDK tells nothing.
-    const isRead = JSON.stringify(sdks.at(-1))?.includes('function.name') !== true
+    const isRead = !JSON.stringify(sdks).includes('function.name')
     expect(isRead ? ours : [...ours.slice(0, sdks.length - 1), ours.at(-1)]).toEqual(sdks)
   })
 })

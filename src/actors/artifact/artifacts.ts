@@ -11,7 +11,7 @@
  */
 import { createHash } from 'node:crypto'
 import type { Artifact } from '../../protocol/system/artifact.js'
-import { type Caller, LOCAL_TENANT, mayUseDirectory } from '../../protocol/caller.js'
+import { type Caller, isOfWorkspace, LOCAL_TENANT, mayUseDirectory } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Store } from '../../store/store.js'
@@ -44,8 +44,9 @@ export function createArtifacts({ effects, store, directory }: ArtifactsOptions)
     `${directory}/${/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(tenantId) ? tenantId : `~${effects.sha256(tenantId)}`}`
   const find = (caller: Caller, id: string): Artifact => {
     const artifact = store.artifacts.get(id, caller.tenantId)
-    if (artifact !== undefined) return artifact
-    if (store.artifacts.isKnown(id)) throw new SvcError('request.forbidden', 'The artifact belongs to somebody else.')
+    if (artifact !== undefined && isOfWorkspace(caller, workspaceOf(artifact))) return artifact
+    if (artifact !== undefined || store.artifacts.isKnown(id))
+      throw new SvcError('request.forbidden', 'The artifact belongs to somebody else.')
     throw new SvcError('resource.not_found', 'There is no such artifact.', { artifactId: id })
   }
   const commit = async (caller: Caller, artifact: Artifact, path: string): Promise<void> => {
@@ -61,11 +62,13 @@ export function createArtifacts({ effects, store, directory }: ArtifactsOptions)
   }
 
   return {
-    list: (caller, sessionId) => store.artifacts.list(caller.tenantId, sessionId),
+    list: (caller, sessionId) =>
+      store.artifacts.list(caller.tenantId, sessionId).filter((artifact) => isOfWorkspace(caller, workspaceOf(artifact))),
     get: find,
 
     async create(caller, upload) {
       checkSession(store, caller, upload.sessionId)
+      const workspaceId = caller.workspaceId ?? store.sessions.get(upload.sessionId ?? '')?.workspaceId
       const id = ids.next('art')
       const folder = folderOf(caller.tenantId)
       uploading.add(id)
@@ -81,6 +84,7 @@ export function createArtifacts({ effects, store, directory }: ArtifactsOptions)
           created: clock.now(),
           downloadUrl: `/v2/artifacts/${id}/content`,
           ...(upload.sessionId !== undefined && { sessionId: upload.sessionId }),
+          ...(workspaceId !== undefined && { workspaceId }),
         }
         await commit(caller, artifact, `${folder}/${id}`)
         return artifact
@@ -134,7 +138,8 @@ function checkSession(store: Pick<Store, 'sessions'>, caller: Caller, sessionId:
   if (sessionId === undefined) return
   const session = store.sessions.get(sessionId)
   if (session === undefined) throw new SvcError('resource.not_found', 'There is no such session.', { sessionId })
-  if ((session.svcTenantId ?? LOCAL_TENANT) !== caller.tenantId) throw new SvcError('auth.session_forbidden', undefined, { sessionId })
+  if ((session.svcTenantId ?? LOCAL_TENANT) !== caller.tenantId || !isOfWorkspace(caller, session.workspaceId))
+    throw new SvcError('auth.session_forbidden', undefined, { sessionId })
   if (!mayUseDirectory(caller, session.directory)) throw new SvcError('auth.directory_forbidden', undefined, { sessionId })
 }
 
@@ -186,4 +191,8 @@ async function* readAll(files: Effects['files'], path: string): AsyncGenerator<U
 async function directoriesIn(files: Effects['files'], directory: string): Promise<string[]> {
   const entries = await files.readDirectory(directory).catch(() => [])
   return entries.filter((entry) => entry.kind === 'directory').map((entry) => entry.name)
+}
+
+function workspaceOf({ workspaceId }: Artifact): string | undefined {
+  return typeof workspaceId === 'string' ? workspaceId : undefined
 }

@@ -54,7 +54,7 @@ export function createAudiences(deps: { families: Pick<Families, 'rootOf'>; owne
   return {
     of: create,
     join(caller, sessionId) {
-      const key = JSON.stringify([caller.tenantId, caller.directoryPrefixes ?? null, sessionId ?? null])
+      const key = JSON.stringify([caller.tenantId, caller.directoryPrefixes ?? null, caller.workspaceId ?? null, sessionId ?? null])
       const shared = open.get(key) ?? { audience: create(caller, sessionId), readers: 0 }
       open.set(key, shared)
       shared.readers++

@@ -26,6 +26,8 @@ import { markOf } from '../session/history/undo.js'
 import { createSequels } from '../session/state/sequels.js'
 import { createTranscripts } from '../session/state/transcripts.js'
 import { tidyWhenQuiet } from './tidy.js'
+import { createHosting } from './hosting.js'
+import { sandboxPolicy } from '../plugin/entry/sandbox.js'
 import { createSystem } from './system.js'
 import { wireEvents } from './wire-events.js'
 import { wireFacades } from './wire-facades.js'
@@ -46,6 +48,8 @@ export interface AssemblyOptions {
   readonly tenantResolver?: (() => string) | undefined
 }
 
+const UNCONTAINED = 'agents of hosted callers work without a sandbox (hosted.execution: native): nothing contains what they run'
+
 /** Everything of a service, wired but not started. */
 export async function assemble(options: AssemblyOptions) {
   const { effects, store, version, programs, serverUrl, inspect, inspectPayloads, tenantResolver } = options
@@ -57,7 +61,20 @@ export async function assemble(options: AssemblyOptions) {
   const extending = wirePlugins({ effects, store, version, programs, serverUrl, inspect }, happening)
   const { configs, resources, instructions, plugins: serving, sandbox } = extending
   const providing = wireProviders({ effects, actors, inspect }, extending)
-  const { registered, providers, signIns } = providing
+  const { registered, signIns } = providing
+  const hosting = createHosting({
+    effects,
+    configs,
+    whyNoSandbox: sandbox.whyMissing,
+    arePluginsContained: () => sandboxPolicy(undefined, effects.env) === 'required',
+  })
+  const providers: typeof providing.providers = {
+    ...providing.providers,
+    async resolve(directory, ref, workspaceId, sessionId) {
+      if (sessionId !== undefined) await hosting.checkModel(store.sessions.get(sessionId), ref.providerId)
+      return providing.providers.resolve(directory, ref, workspaceId, sessionId)
+    },
+  }
   const outputs = createManagedOutputs({ effects, directory: `${effects.paths.state}/tool-output` })
   const artifacts = createArtifacts({ effects, store, directory: `${effects.paths.state}/artifacts` })
   const keptContents = createKeptContents({ effects, store, directory: `${effects.paths.state}/undo` })
@@ -91,6 +108,7 @@ export async function assemble(options: AssemblyOptions) {
     resources,
     configs,
     providers,
+    hosting,
     managed: registered,
     outputs,
     callNames: createCallNames(),
@@ -109,6 +127,7 @@ export async function assemble(options: AssemblyOptions) {
     resources,
     providers,
     version,
+    hosting,
     plugins: serving,
     generation: () => serving.generation,
     tenantResolver,
@@ -130,6 +149,9 @@ export async function assemble(options: AssemblyOptions) {
     sessions,
     runtime,
     plugins: serving,
+    async warnOfHosting() {
+      if ((await hosting.policy()) === 'native') effects.log.warn(UNCONTAINED)
+    },
     /** Hands committed events to plugins; ends it. */
     feed: () => (feed = startEventFeed({ bus, store, plugins: serving, effects })),
     host: (pluginId: string) =>

@@ -3,8 +3,9 @@
  * subsystems d.6). The object to check is named by the contract, never guessed from the path.
  */
 import type { Runtime } from '../../ports/facades.js'
-import { mayUseDirectory } from '../../protocol/caller.js'
+import { mayUseDirectory, owns } from '../../protocol/caller.js'
 import type { Caller } from '../../protocol/caller.js'
+import type { ExecutionPolicy } from '../../protocol/session/execution-policy.js'
 import { SvcError } from '../../protocol/errors.js'
 import { type Access, isGuardedByLease, type RouteContract } from '../../protocol/route.js'
 
@@ -17,11 +18,15 @@ interface Named {
   readonly scope: string | undefined
   /** Query `sessionId`. */
   readonly sessionId: string | undefined
+  /** It is asked to change something. */
+  readonly isChange?: boolean
 }
 
 type Carriers = Pick<Named, 'directory' | 'directoryHeader'>
 
 export interface Admission {
+  /** How agents work for hosted callers, as of now. */
+  execution(): Promise<ExecutionPolicy>
   /** Answers the canonical directory of a `directory` operation, '' for every other; throws what refuses the caller. */
   admit(access: Access, caller: Caller, named: Named): Promise<string>
   /** Canonical form of a directory the caller may use; `auth.directory_forbidden`, `request.invalid_directory`. */
@@ -35,10 +40,11 @@ export interface Admission {
 }
 
 export function createAdmission({ sessions, interactions, system }: Pick<Runtime, 'sessions' | 'interactions' | 'system'>): Admission {
-  function session(caller: Caller, sessionId: string): void {
+  function session(caller: Caller, sessionId: string, isChange = false): void {
     const owner = sessions.owner(sessionId)
     if (owner === undefined) throw new SvcError('resource.not_found', 'The session does not exist.')
-    if (owner.tenantId !== caller.tenantId || !mayUseDirectory(caller, owner.directory)) throw new SvcError('auth.session_forbidden')
+    if (!owns(caller, owner) || (isChange && caller.hosted === true && owner.isHosted !== true))
+      throw new SvcError('auth.session_forbidden')
   }
 
   async function directory(caller: Caller, path: string): Promise<string> {
@@ -64,7 +70,7 @@ export function createAdmission({ sessions, interactions, system }: Pick<Runtime
   }
 
   async function admit(access: Access, caller: Caller, named: Named): Promise<string> {
-    if (named.sessionId !== undefined && sessions.owner(named.sessionId) !== undefined) session(caller, named.sessionId)
+    if (named.sessionId !== undefined && sessions.owner(named.sessionId) !== undefined) session(caller, named.sessionId, named.isChange)
     switch (access.class) {
       case 'open':
       case 'caller':
@@ -75,11 +81,11 @@ export function createAdmission({ sessions, interactions, system }: Pick<Runtime
         if (access.guardsInstallation === true && named.scope === 'installation' && caller.authenticated) requireOperator(caller)
         return directoryOf(caller, named)
       case 'session':
-        session(caller, named.params[access.param] ?? '')
+        session(caller, named.params[access.param] ?? '', named.isChange)
         return ''
       case 'interaction': {
         const owner = interactions.owner(named.params[access.param] ?? '')
-        if (owner !== undefined) session(caller, owner)
+        if (owner !== undefined) session(caller, owner, named.isChange)
         return ''
       }
       case 'operator':
@@ -99,7 +105,7 @@ export function createAdmission({ sessions, interactions, system }: Pick<Runtime
     if (sessionId !== undefined) sessions.expectControl(caller, sessionId)
   }
 
-  return { admit, directory, namedDirectory, control, session }
+  return { admit, directory, namedDirectory, control, session, execution: () => system.hostedExecution() }
 }
 
 /** Operator-only operations need a credential: nobody is the operator in trusted mode. */

@@ -28,6 +28,7 @@ const WIDER: Readonly<Record<string, readonly [value: unknown, counts?: unknown]
   experimental: [{ openTelemetry: true }, {}],
   network: [{ localModels: true }],
   workflows: [{ acceptance: 'files' }],
+  hosted: [{ execution: 'native', providers: ['a'] }],
   agent: [
     { x: { options: { baseURL: 'https://elsewhere.example', mcpServers: [] }, permission: { bash: 'allow' } }, plan: { disable: true } },
     { x: { options: {} }, plan: {} },

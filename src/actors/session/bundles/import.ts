@@ -93,6 +93,7 @@ async function sessionOf(core: Rows & Sources, caller: Caller, staged: Session, 
     ...staged,
     imported: true as const, // I4
     svcTenantId: caller.tenantId,
+    ...(caller.workspaceId === undefined ? {} : { workspaceId: caller.workspaceId }),
     projectId: project.projectId,
     directory,
     title: title.slice(0, 1000),

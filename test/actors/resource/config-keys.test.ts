@@ -71,7 +71,7 @@ test('every setting of compaction is decided about', () => {
 })
 
 test('every key has a row, in the order of the schema, with an effect or the reason why it has none', () => {
-  expect(rows.map(({ key }) => key)).toHaveLength(31)
+  expect(rows.map(({ key }) => key)).toHaveLength(32)
   expect(rows.filter(({ effect, schema }) => effect === '' || schema === undefined)).toEqual([])
 })
 

@@ -55,7 +55,7 @@ export interface ToolContext {
 }
 
 /** Canonical places; `isConfined`: commands run in the sandbox or not at all. */
-export interface Bounds {
+interface Bounds {
   readonly roots: readonly string[]
   readonly isConfined: boolean
 }

@@ -23,7 +23,7 @@ interface FlooredNeed {
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
 
-export const FLOOR_TOOLS = words('read glob grep write edit apply_patch bash sandbox_exec todowrite question plan_enter plan_exit')
+const FLOOR_TOOLS = words('read glob grep write edit apply_patch bash sandbox_exec todowrite question plan_enter plan_exit')
 const GROUPS = words('read glob grep edit bash sandbox_exec todowrite question plan_enter plan_exit doom_loop')
 const OF_THE_PROGRAM = /^dev\.svc\./
 

@@ -174,8 +174,9 @@ export function admitterOf(contract: RouteContract, admission: Admission): (requ
       directoryHeader: headers['x-svc-directory'],
       scope: query['scope'],
       sessionId: query['sessionId'],
+      isChange: contract.method !== 'GET',
     }
-    refuseStrangers(contract, callerOf(request), named)
+    await refuseStrangers(contract, callerOf(request), named, admission.execution)
     admission.operation(contract, callerOf(request), { method: request.method, scope: named.scope })
     const directory = await admission.admit(contract.access, callerOf(request), named)
     request.admitted = { directory, ...parsed }

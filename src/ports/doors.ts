@@ -62,6 +62,8 @@ export interface SandboxedCommand {
   /** Directory of the session, writable. */
   readonly workspace: string
   readonly network: boolean
+  /** Of a stranger: nothing but what lies here and the system itself is shown, no repository around it and nothing of the home. */
+  readonly within?: readonly string[]
   /** The `PATH` it is given: programs are found there. */
   readonly searchPath: string
   /** Directories outside the workspace that it was allowed to touch. */

@@ -101,7 +101,7 @@ export interface Files {
   writeAtomic(path: string, data: Uint8Array | string, options?: WriteOptions): Promise<void>
   makeDirectory(path: string, options?: { readonly mode?: number }): Promise<void>
   /** A file, a link (not what it leads to) or an empty directory; no error when absent. */
-  remove(path: string): Promise<void>
+  remove(path: string, options?: { readonly canonical?: boolean }): Promise<void>
   /** Replaces `to`; on disk when it settles. */
   rename(from: string, to: string): Promise<void>
   /** Opens a new file for streamed writing (mode 0600, or `mode`), to be synced and closed by the caller. */

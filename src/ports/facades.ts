@@ -4,7 +4,8 @@
  * has happened before, by the route contract.
  */
 import type { Artifact } from '../protocol/system/artifact.js'
-import type { Caller } from '../protocol/caller.js'
+import type { ExecutionPolicy } from '../protocol/session/execution-policy.js'
+import type { Caller, Owned } from '../protocol/caller.js'
 import type { SessionCommandRequest, SessionShellRequest } from '../protocol/resource/command.js'
 import type { ConfigDefaults, ConfigDocument, ConfigValidation } from '../protocol/resource/config.js'
 import type { InspectedLines, InspectedMachine, InspectorTrace, InspectorTree } from '../protocol/system/inspector.js'
@@ -135,8 +136,8 @@ export interface Sessions {
   popQueue(id: string, messageId?: string): SessionQueueMutation
   /** Gives the oldest held prompt its turn, or that of one message (choice 35). */
   releaseQueue(caller: Caller, id: string, messageId: string | undefined): SessionQueueRelease
-  /** Tenant and directory of a session for admission; undefined when unknown. */
-  owner(id: string): { readonly tenantId: string; readonly directory: string } | undefined
+  /** Whose a session is, for admission; undefined when unknown. */
+  owner(id: string): Owned | undefined
 }
 
 export interface Interactions {
@@ -353,6 +354,7 @@ export interface System {
   health(): HealthResponse
   meta(): ApiMeta
   runtime(): RuntimeInfo
+  hostedExecution(): Promise<ExecutionPolicy>
   identity(): Promise<Identity>
   capabilities(directory: string): Promise<Capability[]>
   directories(caller: Caller, path: string | undefined): Promise<DirectoryListing>

@@ -46,10 +46,18 @@ export interface ToolContext {
   readonly refused?: readonly string[]
   /** Nobody will answer what the run asks. */
   readonly unattended?: boolean
+  /** Of the session of a stranger: nothing beyond these places is touched, and no program started but in the sandbox. */
+  readonly bounds?: Bounds
   /** Shows progress while running: merged into part-level metadata, transient. */
   progress(metadata: Readonly<Record<string, unknown>>): void
   /** What rules and answers say of each of these targets, in order; nobody is asked. */
   decisions(permission: string, patterns: readonly string[]): readonly PermissionAction[]
+}
+
+/** Canonical places; `isConfined`: commands run in the sandbox or not at all. */
+interface Bounds {
+  readonly roots: readonly string[]
+  readonly isConfined: boolean
 }
 
 export interface ToolResult {

@@ -12,6 +12,8 @@ export interface Caller {
   readonly operator: boolean
   /** Canonical prefixes the caller may use; undefined = every directory. */
   readonly directoryPrefixes: readonly string[] | undefined
+  /** The one workspace it is for: it sees nothing of another. */
+  readonly workspaceId?: string
   /** A stranger to this installation: may use what is listed for such callers, and starts no program here. */
   readonly hosted?: true
   /** When the credential ends by itself, Unix ms. */
@@ -62,6 +64,24 @@ export const TRUSTED_CALLER: Caller = {
 
 /** Native plugins, as they prompt: the local caller, and no person. */
 export const PLUGIN_CALLER: Caller = { ...TRUSTED_CALLER, isAutomatic: true }
+
+/** Whose something is, and where. */
+export interface Owned {
+  readonly tenantId: string
+  readonly directory: string
+  readonly workspaceId?: string | undefined
+  /** Something a hosted caller made. */
+  readonly isHosted?: boolean
+}
+
+/** Whether something is the caller's: of its tenant, in its directories and, where it is for one workspace, of that (subsystems d.6). */
+export function owns(caller: Caller, owned: Owned): boolean {
+  return owned.tenantId === caller.tenantId && mayUseDirectory(caller, owned.directory) && isOfWorkspace(caller, owned.workspaceId)
+}
+
+export function isOfWorkspace({ workspaceId }: Caller, ofObject: string | undefined): boolean {
+  return workspaceId === undefined || workspaceId === ofObject
+}
 
 /** Whether a canonical path lies in what the caller may use; compares whole path segments. */
 export function mayUseDirectory(caller: Caller, canonicalPath: string): boolean {

@@ -86,8 +86,14 @@ export function createAuditTable(connection: Connection): AuditTable {
     'insert into audit (id, tenant_id, subject, created, json) values (?, ?, ?, ?, ?)',
   )
   const list = connection.query<[string, number], JsonRow>('select json from audit where tenant_id = ? order by key desc limit ?')
+  const ofSubject = connection.query<[string, string, number], JsonRow>(
+    'select json from audit where tenant_id = ? and subject = ? order by key desc limit ?',
+  )
   return {
     insert: ({ subject, ...entry }) => void insert.run(entry.id, entry.tenantId, subject, entry.created, JSON.stringify(entry)),
-    list: (filter) => list.all(filter.tenantId, filter.limit).map((row) => valueOf<AuditEntry>(row.json)),
+    list: ({ tenantId, subject, limit }) =>
+      (subject === undefined ? list.all(tenantId, limit) : ofSubject.all(tenantId, subject, limit)).map((row) =>
+        valueOf<AuditEntry>(row.json),
+      ),
   }
 }

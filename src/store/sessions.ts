@@ -136,6 +136,7 @@ function listSql(filter: SessionFilter): string {
   if (filter.updatedSince !== undefined) wanted.push('updated >= @updatedSince')
   if (filter.search !== undefined) wanted.push('instr(search_key, @search) > 0')
   if (filter.prefixes !== undefined) wanted.push(`(${filter.prefixes.map(withinPrefix).join(' or ') || 'false'})`)
+  if (filter.workspaceId !== undefined) wanted.push("json ->> 'workspaceId' = @workspaceId")
   if (filter.after !== undefined) wanted.push('(updated, id) < (@afterUpdated, @afterId)')
   return `select id, updated, summary as json from sessions where ${wanted.join(' and ')} order by updated desc, id desc limit @limit`
 }
@@ -150,6 +151,7 @@ function listValues(filter: SessionFilter): ListValues {
   return {
     ...Object.fromEntries(prefixes ?? []),
     tenantId: filter.tenantId,
+    workspaceId: filter.workspaceId,
     directory: filter.directory,
     path: filter.path,
     updatedSince: filter.updatedSince,

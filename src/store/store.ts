@@ -23,6 +23,7 @@ export interface SessionFilter {
   readonly tenantId: string
   /** Only sessions at or below one of these canonical directories; undefined = all. */
   readonly prefixes?: readonly string[] | undefined
+  readonly workspaceId?: string | undefined
   readonly directory?: string | undefined
   readonly path?: string | undefined
   readonly rootsOnly?: boolean
@@ -284,7 +285,7 @@ export interface EventTable {
 
 export interface AuditTable {
   insert(entry: AuditEntry & { readonly subject: string }): void
-  list(filter: { readonly tenantId: string; readonly limit: number }): AuditEntry[]
+  list(filter: { readonly tenantId: string; readonly limit: number; readonly subject?: string }): AuditEntry[]
 }
 
 export interface ArtifactTable {

@@ -349,6 +349,7 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
       partSchemaVersion: '1.0.0',
       generation: 1,
     }),
+    hostedExecution: async () => 'disabled' as const,
     runtime: () => ({ deployment: 'local', executionAvailable: true }),
     identity: async () => ({ configuredName: null, systemName: 'ada' }),
     capabilities: noted('system.capabilities', async () => [

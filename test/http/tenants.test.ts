@@ -1,13 +1,14 @@
 // Holds subsystems d.1, d.5, d.6; threat-model T2, T3, T4, T5, T7: every operation of the contract for every kind of credential.
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import * as z from 'zod'
 import { openSigned } from '../../src/actors/tenancy/signed/signed.js'
 import { createTokenIndex } from '../../src/actors/tenancy/tenants/token-index.js'
-import { EXECUTING, OPEN_TO_HOSTED } from '../../src/http/admission/hosted.js'
+import { EXECUTING, NOT_YET, OPEN_TO_HOSTED } from '../../src/http/admission/hosted.js'
 import { createTokens } from '../../src/http/admission/tokens.js'
 import type { CredentialSource } from '../../src/ports/credentials.js'
 import { API } from '../../src/protocol/api.js'
 import type { RouteContract } from '../../src/protocol/route.js'
+import type { ExecutionPolicy } from '../../src/protocol/session/execution-policy.js'
 import { createFakeClock } from '../../src/published/testing/world/clock.js'
 import { createFakeEffects } from '../fakes/effects.js'
 import { createFakeRuntime, FOREIGN_SESSION_ID, SESSION_ID } from '../fakes/runtime.js'
@@ -29,12 +30,14 @@ const signed = await openSigned({ effects: { ...effects, clock }, fixed: DAEMON_
 
 /** A session of `acme` is the caller's own, one of `somebody` a foreign one; nobody has a third. */
 const base = createFakeRuntime()
+let isHosted = true
 const runtime = {
   ...base,
+  system: { ...base.system, hostedExecution: async () => policy },
   sessions: {
     ...base.sessions,
     owner(id: string) {
-      if (id === SESSION_ID) return { tenantId: 'acme', directory: '/srv/space' }
+      if (id === SESSION_ID) return { tenantId: 'acme', directory: '/srv/space', workspaceId: 'ws1', isHosted }
       return id === FOREIGN_SESSION_ID ? { tenantId: 'somebody', directory: '/srv/space' } : undefined
     },
   },
@@ -51,6 +54,10 @@ const CREDENTIALS = {
   nowhere: 'of-nowhere',
   signed: sign(claimsAt(now)),
   hostedSigned: sign(claimsAt(now, { hosted: true, tenantId: 'other' })),
+  ofWorkspace: sign(claimsAt(now, { workspaceId: 'ws1' })),
+  ofOtherWorkspace: sign(claimsAt(now, { workspaceId: 'ws2' })),
+  hostedOfWorkspace: sign(claimsAt(now, { workspaceId: 'ws1', hosted: true })),
+  hostedOfOtherWorkspace: sign(claimsAt(now, { workspaceId: 'ws2', hosted: true })),
   forged: sign(claimsAt(now), 'another-key'),
   expired: sign(claimsAt(now - 200_000)),
   early: sign(claimsAt(now + 60_000)),
@@ -96,12 +103,12 @@ const codeIn = (answer: { json<T>(): T }): string | undefined => answer.json<Ref
 
 test('what is listed for hosted callers is in the contract, and nothing of it is for the operator', () => {
   const byId = new Map<string, RouteContract>(API.map((contract) => [contract.id, contract]))
-  for (const id of [...OPEN_TO_HOSTED, ...EXECUTING]) expect([id, byId.has(id)]).toEqual([id, true])
-  for (const id of OPEN_TO_HOSTED) {
+  for (const id of [...OPEN_TO_HOSTED, ...EXECUTING, ...NOT_YET]) expect([id, byId.has(id)]).toEqual([id, true])
+  for (const id of [...OPEN_TO_HOSTED, ...EXECUTING]) {
     const access = byId.get(id)?.access
     expect([id, access?.class]).not.toEqual([id, 'operator'])
     expect([id, access?.class]).not.toEqual([id, 'local'])
-    expect([id, EXECUTING.has(id)]).toEqual([id, false])
+    expect([id, OPEN_TO_HOSTED.has(id) !== EXECUTING.has(id) && !NOT_YET.has(id)]).toEqual([id, true])
     expect(access).not.toMatchObject({ operator: true })
   }
 })
@@ -132,95 +139,130 @@ test('the operator is let in by every operation (the positive control), and find
   }
 })
 
+let policy: ExecutionPolicy = 'disabled'
+
 /** What a hosted caller is answered. */
 function expectedOf(contract: RouteContract, which: Which, { owns, hasNoDirectory }: { owns: boolean; hasNoDirectory: boolean }): string {
-  if (EXECUTING.has(contract.id)) return '501 feature.not_implemented'
-  if (!OPEN_TO_HOSTED.has(contract.id)) return '403 auth.hosted_route_forbidden'
+  if (NOT_YET.has(contract.id) || (EXECUTING.has(contract.id) && policy === 'disabled')) return '501 feature.not_implemented'
+  if (!OPEN_TO_HOSTED.has(contract.id) && !EXECUTING.has(contract.id)) return '403 auth.hosted_route_forbidden'
   if (contract.access.class === 'session' && which === 'absent') return '404 resource.not_found'
   if (namesSession(contract) && which !== 'absent' && (which === 'foreign' || !owns)) return OF_OTHERS
   return hasNoDirectory && hasDirectory(contract) ? '403 auth.directory_forbidden' : 'let in'
 }
 
-describe.each(['acme', 'other', 'nowhere', 'hostedSigned'] as const)('the hosted caller %s', (kind) => {
-  const owns = kind === 'acme'
-  test('is let in where it is listed, with what it owns; the rest is refused, whatever object it names', async () => {
-    for (const contract of ASKED.filter((each) => !isOpen(each))) {
-      for (const which of ['own', 'foreign', 'absent'] as const) {
-        const expected = expectedOf(contract, which, { owns, hasNoDirectory: kind === 'nowhere' })
-        expect([contract.id, which, await judged(contract, CREDENTIALS[kind], which)]).toEqual([contract.id, which, expected])
-      }
-    }
-  })
+describe.each(['acme', 'other', 'nowhere', 'hostedSigned', 'hostedOfWorkspace', 'hostedOfOtherWorkspace'] as const)(
+  'the hosted caller %s',
+  (kind) => {
+    const owns = kind === 'acme' || kind === 'hostedOfWorkspace'
+    test.each(['disabled', 'sandbox', 'native'] as const)(
+      'is let in where it is listed, with what it owns, where execution is %s; the rest is refused',
+      async (now) => {
+        onTestFinished(() => void (policy = 'disabled'))
+        policy = now
+        for (const contract of ASKED.filter((each) => !isOpen(each))) {
+          for (const which of ['own', 'foreign', 'absent'] as const) {
+            const expected = expectedOf(contract, which, { owns, hasNoDirectory: kind === 'nowhere' })
+            expect([contract.id, which, await judged(contract, CREDENTIALS[kind], which)]).toEqual([contract.id, which, expected])
+          }
+        }
+      },
+    )
 
-  test('is refused in the same words, whatever is refused and whatever it is called', async () => {
-    const texts = new Map<string, Set<string>>()
-    for (const contract of ASKED.filter((each) => !isOpen(each))) {
-      for (const which of ['own', 'foreign'] as const) {
-        const { code = '', message = '', text } = await ask(contract, CREDENTIALS[kind], which)
-        if (code === '') continue
-        texts.set(code, (texts.get(code) ?? new Set()).add(message))
-        expect(text).not.toContain('A session')
+    test('is refused in the same words, whatever is refused and whatever it is called', async () => {
+      const texts = new Map<string, Set<string>>()
+      for (const contract of ASKED.filter((each) => !isOpen(each))) {
+        for (const which of ['own', 'foreign'] as const) {
+          const { code = '', message = '', text } = await ask(contract, CREDENTIALS[kind], which)
+          if (code === '') continue
+          texts.set(code, (texts.get(code) ?? new Set()).add(message))
+          expect(text).not.toContain('A session')
+        }
       }
-    }
-    expect(Object.fromEntries([...texts].map(([code, all]) => [code, [...all]]))).toMatchObject({
-      'auth.session_forbidden': ['The session belongs to somebody else.'],
-      'auth.hosted_route_forbidden': ['This operation is not for hosted callers.'],
-      'feature.not_implemented': ['Execution is off for hosted callers on this server.'],
+      expect(Object.fromEntries([...texts].map(([code, all]) => [code, [...all]]))).toMatchObject({
+        'auth.session_forbidden': ['The session belongs to somebody else.'],
+        'auth.hosted_route_forbidden': ['This operation is not for hosted callers.'],
+        'feature.not_implemented': ['Execution is off for hosted callers on this server.'],
+      })
     })
-  })
 
-  test('is let into no directory of others, and has to name its own', async () => {
-    for (const contract of API.filter(({ id, access }) => OPEN_TO_HOSTED.has(id) && access.class === 'directory')) {
-      for (const directory of ['/elsewhere', '/srvice', '/']) {
-        const answer = await judged(contract, CREDENTIALS[kind], 'own', directory)
-        expect([contract.id, directory, answer]).toEqual([contract.id, directory, '403 auth.directory_forbidden'])
+    test('is let into no directory of others, and has to name its own', async () => {
+      for (const contract of API.filter(({ id, access }) => OPEN_TO_HOSTED.has(id) && access.class === 'directory')) {
+        for (const directory of ['/elsewhere', '/srvice', '/']) {
+          const answer = await judged(contract, CREDENTIALS[kind], 'own', directory)
+          expect([contract.id, directory, answer]).toEqual([contract.id, directory, '403 auth.directory_forbidden'])
+        }
+        const { url, ...request } = requestOf(contract)
+        const headers = { ...request.headers, authorization: `Bearer ${CREDENTIALS[kind]}` }
+        expect([contract.id, codeIn(await server.inject({ ...request, url, headers }))]).toEqual([
+          contract.id,
+          'auth.directory_scope_required',
+        ])
       }
-      const { url, ...request } = requestOf(contract)
-      const headers = { ...request.headers, authorization: `Bearer ${CREDENTIALS[kind]}` }
-      expect([contract.id, codeIn(await server.inject({ ...request, url, headers }))]).toEqual([
-        contract.id,
-        'auth.directory_scope_required',
-      ])
-    }
-    const headers = { authorization: `Bearer ${CREDENTIALS[kind]}` }
-    expect(codeIn(await server.inject({ url: '/v2/capabilities?scope=installation', headers }))).toBe('auth.hosted_route_forbidden')
-  })
+      const headers = { authorization: `Bearer ${CREDENTIALS[kind]}` }
+      expect(codeIn(await server.inject({ url: '/v2/capabilities?scope=installation', headers }))).toBe('auth.hosted_route_forbidden')
+    })
 
-  test('listens to events of a session it names, and only of its own', async () => {
-    const headers = { authorization: `Bearer ${CREDENTIALS[kind]}` }
-    const code = async (url: string) => codeIn(await server.inject({ url, headers }))
-    expect(await code('/v2/events')).toBe('auth.session_scope_required')
-    expect(await code(`/v2/events?sessionId=${FOREIGN_SESSION_ID}`)).toBe('auth.session_forbidden')
-  })
+    test('listens to events of a session it names, and only of its own', async () => {
+      const headers = { authorization: `Bearer ${CREDENTIALS[kind]}` }
+      const code = async (url: string) => codeIn(await server.inject({ url, headers }))
+      expect(await code('/v2/events')).toBe('auth.session_scope_required')
+      expect(await code(`/v2/events?sessionId=${FOREIGN_SESSION_ID}`)).toBe('auth.session_forbidden')
+    })
 
-  test('calls no route that a plugin contributes', async () => {
-    const headers = { authorization: `Bearer ${CREDENTIALS[kind]}`, 'x-svc-directory': '/srv/space' }
-    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const) {
-      const answer = await server.inject({ method, url: '/v2/plugins/dev.example.notes/list', headers })
-      expect([answer.statusCode, codeIn(answer)]).toEqual([403, 'auth.hosted_route_forbidden'])
-    }
-  })
+    test('calls no route that a plugin contributes', async () => {
+      const headers = { authorization: `Bearer ${CREDENTIALS[kind]}`, 'x-svc-directory': '/srv/space' }
+      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const) {
+        const answer = await server.inject({ method, url: '/v2/plugins/dev.example.notes/list', headers })
+        expect([answer.statusCode, codeIn(answer)]).toEqual([403, 'auth.hosted_route_forbidden'])
+      }
+    })
 
-  test('is told that nothing is executed for it, and which capabilities are not for it', async () => {
-    const headers = { authorization: `Bearer ${CREDENTIALS[kind]}` }
-    expect((await server.inject({ url: '/v2/runtime', headers })).json()).toMatchObject({ executionAvailable: false })
-    const all = await server.inject({ url: '/v2/capabilities?directory=/srv/space', headers })
-    const off = all.statusCode === 200 ? all.json<{ enabled: boolean; reason?: string }[]>().filter(({ enabled }) => !enabled) : []
-    expect(off.map(({ reason }) => reason)).toEqual(off.map(() => 'not for hosted callers'))
-  })
-})
+    test('is told whether agents work for it, and which capabilities are not for it', async () => {
+      const headers = { authorization: `Bearer ${CREDENTIALS[kind]}` }
+      expect((await server.inject({ url: '/v2/runtime', headers })).json()).toMatchObject({ executionAvailable: false })
+      policy = 'sandbox'
+      expect((await server.inject({ url: '/v2/runtime', headers })).json()).toMatchObject({ executionAvailable: true })
+      policy = 'disabled'
+      const all = await server.inject({ url: '/v2/capabilities?directory=/srv/space', headers })
+      const off = all.statusCode === 200 ? all.json<{ enabled: boolean; reason?: string }[]>().filter(({ enabled }) => !enabled) : []
+      expect(off.map(({ reason }) => reason)).toEqual(off.map(() => 'not for hosted callers'))
+    })
+  },
+)
 
-test('a caller of the daemon that is not hosted is let in by everything but what is for the operator, with what it owns', async () => {
-  const expected = (contract: RouteContract): string => {
-    const { access } = contract
-    if (isForOperator(contract) || (access.class === 'directory' && access.local === true)) return '403 request.forbidden'
-    return access.class === 'local' ? '501 feature.not_implemented' : 'let in'
+test('a hosted caller reads what somebody of its tenant made who is not hosted, and changes nothing of it', async () => {
+  policy = 'native'
+  onTestFinished(() => {
+    policy = 'disabled'
+    isHosted = true
+  })
+  isHosted = false
+  for (const contract of ASKED.filter((each) => namesSession(each) && (OPEN_TO_HOSTED.has(each.id) || EXECUTING.has(each.id)))) {
+    const expected = contract.method === 'GET' ? 'let in' : OF_OTHERS
+    expect([contract.id, await judged(contract, CREDENTIALS.acme)]).toEqual([contract.id, expected])
+    expect([contract.id, await judged(contract, CREDENTIALS.signed)]).toEqual([contract.id, 'let in'])
   }
-  for (const contract of ASKED.filter((each) => !isOpen(each)))
-    expect([contract.id, await judged(contract, CREDENTIALS.signed)]).toEqual([contract.id, expected(contract)])
-  for (const contract of ASKED.filter(namesSession))
-    expect([contract.id, await judged(contract, CREDENTIALS.signed, 'foreign')]).toEqual([contract.id, OF_OTHERS])
 })
+
+test.each([
+  ['signed', true],
+  ['ofWorkspace', true],
+  ['ofOtherWorkspace', false],
+] as const)(
+  '%s, a caller of the daemon that is not hosted, is let in by everything but what is for the operator, with what it owns',
+  async (kind, owns) => {
+    const expected = (contract: RouteContract): string => {
+      const { access } = contract
+      if (isForOperator(contract) || (access.class === 'directory' && access.local === true)) return '403 request.forbidden'
+      if (namesSession(contract) && !owns) return OF_OTHERS
+      return access.class === 'local' ? '501 feature.not_implemented' : 'let in'
+    }
+    for (const contract of ASKED.filter((each) => !isOpen(each)))
+      expect([contract.id, await judged(contract, CREDENTIALS[kind])]).toEqual([contract.id, expected(contract)])
+    for (const contract of ASKED.filter(namesSession))
+      expect([contract.id, await judged(contract, CREDENTIALS[kind], 'foreign')]).toEqual([contract.id, OF_OTHERS])
+  },
+)
 
 test('five thousand credentials that were changed get 401 or 403, and nothing else', async () => {
   const good = [TOKEN, CREDENTIALS.acme, CREDENTIALS.signed, CREDENTIALS.hostedSigned]

@@ -12,7 +12,7 @@
  */
 import { createHash } from 'node:crypto'
 import type { Artifact } from '../../protocol/system/artifact.js'
-import { type Caller, LOCAL_TENANT, mayUseDirectory } from '../../protocol/caller.js'
+import { type Caller, isOfWorkspace, LOCAL_TENANT, mayUseDirectory } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Store } from '../../store/store.js'
@@ -60,8 +60,8 @@ export function createArtifacts({ effects, store, directory }: ArtifactsOptions)
   const find = (caller: Caller, id: string): Artifact => {
     const since = forgetOld(caller)
     const artifact = store.artifacts.get(id, caller.tenantId)
-    if (artifact !== undefined && artifact.created > since) return artifact
-    if (artifact === undefined && store.artifacts.isKnown(id))
+    if (artifact !== undefined && artifact.created > since && isOfWorkspace(caller, workspaceOf(artifact))) return artifact
+    if (artifact === undefined ? store.artifacts.isKnown(id) : artifact.created > since)
       throw new SvcError('request.forbidden', 'The artifact belongs to somebody else.')
     throw new SvcError('resource.not_found', 'There is no such artifact.', { artifactId: id })
   }
@@ -81,7 +81,9 @@ export function createArtifacts({ effects, store, directory }: ArtifactsOptions)
   return {
     list(caller, sessionId) {
       const since = forgetOld(caller)
-      return store.artifacts.list(caller.tenantId, sessionId).filter(({ created }) => created > since)
+      return store.artifacts
+        .list(caller.tenantId, sessionId)
+        .filter((artifact) => artifact.created > since && isOfWorkspace(caller, workspaceOf(artifact)))
     },
     get: find,
 
@@ -95,13 +97,14 @@ export function createArtifacts({ effects, store, directory }: ArtifactsOptions)
         refuseTooMany(store, caller, [{ size }])
         room = roomFor(store, caller)
       }
+      const workspaceId = caller.workspaceId ?? store.sessions.get(upload.sessionId ?? '')?.workspaceId
       const id = ids.next('art')
       const folder = folderOf(caller.tenantId)
       uploading.add(id)
       try {
         await files.makeDirectory(folder, { mode: 0o700 })
         const { size, sha256 } = await receive(files, { folder, id, fits }, upload.bytes)
-        const artifact = artifactOf(id, upload, { size, sha256, created: clock.now() })
+        const artifact = artifactOf(id, upload, { size, sha256, created: clock.now(), workspaceId })
         await commit(caller, artifact, `${folder}/${id}`)
         return artifact
       } finally {
@@ -138,7 +141,7 @@ export function createArtifacts({ effects, store, directory }: ArtifactsOptions)
 function artifactOf(
   id: string,
   { filename, mediaType, sessionId }: ArtifactUpload,
-  stored: Pick<Artifact, 'size' | 'sha256' | 'created'>,
+  { workspaceId, ...stored }: Pick<Artifact, 'size' | 'sha256' | 'created'> & { readonly workspaceId: string | undefined },
 ): Artifact {
   return {
     id,
@@ -147,6 +150,7 @@ function artifactOf(
     ...stored,
     downloadUrl: `/v2/artifacts/${id}/content`,
     ...(sessionId !== undefined && { sessionId }),
+    ...(workspaceId !== undefined && { workspaceId }),
   }
 }
 
@@ -155,7 +159,8 @@ function checkSession(store: Pick<Store, 'sessions'>, caller: Caller, sessionId:
   if (sessionId === undefined) return
   const session = store.sessions.get(sessionId)
   if (session === undefined) throw new SvcError('resource.not_found', 'There is no such session.', { sessionId })
-  if ((session.svcTenantId ?? LOCAL_TENANT) !== caller.tenantId) throw new SvcError('auth.session_forbidden', undefined, { sessionId })
+  if ((session.svcTenantId ?? LOCAL_TENANT) !== caller.tenantId || !isOfWorkspace(caller, session.workspaceId))
+    throw new SvcError('auth.session_forbidden', undefined, { sessionId })
   if (!mayUseDirectory(caller, session.directory)) throw new SvcError('auth.directory_forbidden', undefined, { sessionId })
 }
 
@@ -230,4 +235,8 @@ async function* readAll(files: Effects['files'], path: string): AsyncGenerator<U
 async function directoriesIn(files: Effects['files'], directory: string): Promise<string[]> {
   const entries = await files.readDirectory(directory).catch(() => [])
   return entries.filter((entry) => entry.kind === 'directory').map((entry) => entry.name)
+}
+
+function workspaceOf({ workspaceId }: Artifact): string | undefined {
+  return typeof workspaceId === 'string' ? workspaceId : undefined
 }

@@ -54,7 +54,8 @@ export function createAudiences(deps: { families: Pick<Families, 'rootOf'>; owne
   return {
     of: create,
     join(caller, sessionId) {
-      const key = JSON.stringify([caller.tenantId, caller.directoryPrefixes ?? null, caller.hasWhole === true, sessionId ?? null])
+      const { tenantId, directoryPrefixes = null, hasWhole = false, workspaceId = null } = caller
+      const key = JSON.stringify([tenantId, directoryPrefixes, hasWhole, workspaceId, sessionId ?? null])
       const shared = open.get(key) ?? { audience: create(caller, sessionId), readers: 0 }
       open.set(key, shared)
       shared.readers++

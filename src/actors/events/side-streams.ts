@@ -115,6 +115,7 @@ function sendRoots({ store, journal, activities }: SideDeps, caller: Caller, dir
   const roots = store.sessions.list({
     tenantId: caller.tenantId,
     prefixes: caller.directoryPrefixes,
+    workspaceId: caller.workspaceId,
     directory,
     rootsOnly: true,
     limit: LIMITS.events.backlogRecords / 2,

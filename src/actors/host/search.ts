@@ -1,5 +1,5 @@
 /** What somebody may find: the index is behind what was said, so every hit is looked at as it is now (threat-model T3, T4). */
-import { type Caller, LOCAL_TENANT, mayUseDirectory } from '../../protocol/caller.js'
+import { type Caller, isOfWorkspace, LOCAL_TENANT, mayUseDirectory } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Rows } from '../session/state/core.js'
@@ -14,15 +14,18 @@ export function createSearchDoor({ store, owners }: Pick<Rows, 'store' | 'owners
   function check(caller: Caller, sessionId: string): void {
     const session = store.sessions.get(sessionId)
     if (session === undefined) throw new SvcError('resource.not_found', 'There is no such session.', { sessionId })
-    if ((session.svcTenantId ?? LOCAL_TENANT) !== caller.tenantId) throw new SvcError('auth.session_forbidden', undefined, { sessionId })
+    if ((session.svcTenantId ?? LOCAL_TENANT) !== caller.tenantId || !isOfWorkspace(caller, session.workspaceId))
+      throw new SvcError('auth.session_forbidden', undefined, { sessionId })
     if (!mayUseDirectory(caller, session.directory)) throw new SvcError('auth.directory_forbidden', undefined, { sessionId })
   }
 
   function visible({ caller, sessionId }: SearchViewer): readonly string[] | undefined {
     if (sessionId !== undefined) return [sessionId]
-    const { tenantId, directoryPrefixes: prefixes } = caller
-    if (tenantId === LOCAL_TENANT && prefixes === undefined) return undefined
-    return store.sessions.list({ tenantId, prefixes, includeArchived: true, limit: LIMITS.search.sessions }).map(({ id }) => id)
+    const { tenantId, directoryPrefixes: prefixes, workspaceId } = caller
+    if (tenantId === LOCAL_TENANT && prefixes === undefined && workspaceId === undefined) return undefined
+    return store.sessions
+      .list({ tenantId, prefixes, workspaceId, includeArchived: true, limit: LIMITS.search.sessions })
+      .map(({ id }) => id)
   }
 
   return {

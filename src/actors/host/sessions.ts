@@ -1,5 +1,5 @@
 /** Sessions as native plugins use them: as a local caller, through the same doors as HTTP. */
-import { PLUGIN_CALLER } from '../../protocol/caller.js'
+import { type Caller, LOCAL_TENANT, PLUGIN_CALLER } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
 import { refusalOf } from '../../protocol/interaction/refusal.js'
 import { LIMITS } from '../../protocol/limits.js'
@@ -16,6 +16,7 @@ import { isQuiet, untilQuiet } from '../session/state/quiet.js'
 import { noteMove } from '../session/state/moves.js'
 import { createSession } from '../session/state/records.js'
 import { noteOnSession, writeNotes } from '../session/state/session-notes.js'
+import { ownerOf } from '../tenancy/hosted-session.js'
 import { ABORTED } from '../session/run/closing.js'
 import type { RunEnd, SessionDoor, SessionOutcome, SessionSequel } from '../../ports/doors.js'
 import { rowsChange } from './rows.js'
@@ -28,7 +29,7 @@ export function createSessionDoor(
 ): SessionDoor {
   return {
     create: (directory, request, extra, along) =>
-      createSession(core, PLUGIN_CALLER, directory, request, {
+      createSession(core, callerFor(core, request.parentId), directory, request, {
         ...(extra !== undefined && { extra }),
         ...(along !== undefined && { along: (tx, session) => along(rowsChange(core.store, pluginId, tx), session) }),
       }),
@@ -66,6 +67,12 @@ export function createSessionDoor(
     note: (sessionId, name, value, along) =>
       noteOnSession(core, sessionId, { [name]: value }, along && ((tx) => along(rowsChange(core.store, pluginId, tx)))),
   }
+}
+
+/** A child is of the tenant of its parent. */
+function callerFor({ store }: Rows, parentId: string | undefined): Caller {
+  const parent = parentId === undefined ? undefined : store.sessions.get(parentId)
+  return parent === undefined || (parent.svcTenantId ?? LOCAL_TENANT) === LOCAL_TENANT ? PLUGIN_CALLER : ownerOf(parent, PLUGIN_CALLER)
 }
 
 function writeSequel(core: Rows & Work, pluginId: string, tx: Change, sessionId: string, { notice, notes, along }: SessionSequel): void {

@@ -28,6 +28,8 @@ import { createTranscripts } from '../session/state/transcripts.js'
 import { untilQuiet } from './quiet.js'
 import { tidyWhenQuiet } from './tidy.js'
 import type { Deployment } from './deployment.js'
+import { createHosting } from './hosting.js'
+import { sandboxPolicy } from '../plugin/entry/sandbox.js'
 import { createSystem } from './system.js'
 import { wireEvents } from './wire-events.js'
 import { wireFacades } from './wire-facades.js'
@@ -50,6 +52,8 @@ export interface AssemblyOptions {
   readonly deployment?: Deployment | undefined
 }
 
+const UNCONTAINED = 'agents of hosted callers work without a sandbox (hosted.execution: native): nothing contains what they run'
+
 /** Everything of a service, wired but not started. */
 export async function assemble(options: AssemblyOptions) {
   const { effects, store, version, programs, serverUrl, inspect, inspectPayloads, tenantResolver, deployment } = options
@@ -61,7 +65,20 @@ export async function assemble(options: AssemblyOptions) {
   const extending = wirePlugins({ effects, store, version, programs, serverUrl, inspect, deployment }, happening)
   const { configs, resources, instructions, plugins: serving, sandbox } = extending
   const providing = wireProviders({ effects, actors, inspect, deployment }, extending)
-  const { registered, providers, signIns } = providing
+  const { registered, signIns } = providing
+  const hosting = createHosting({
+    effects,
+    configs,
+    whyNoSandbox: sandbox.whyMissing,
+    arePluginsContained: () => sandboxPolicy(undefined, effects.env) === 'required',
+  })
+  const providers: typeof providing.providers = {
+    ...providing.providers,
+    async resolve(directory, ref, workspaceId, sessionId) {
+      if (sessionId !== undefined) await hosting.checkModel(store.sessions.get(sessionId), ref.providerId)
+      return providing.providers.resolve(directory, ref, workspaceId, sessionId)
+    },
+  }
   const outputs = createManagedOutputs({ effects, directory: `${effects.paths.state}/tool-output` })
   const artifacts = createArtifacts({ effects, store, directory: `${effects.paths.state}/artifacts` })
   const keptContents = createKeptContents({ effects, store, directory: `${effects.paths.state}/undo` })
@@ -95,6 +112,7 @@ export async function assemble(options: AssemblyOptions) {
     resources,
     configs,
     providers,
+    hosting,
     managed: registered,
     outputs,
     callNames: createCallNames(),
@@ -113,6 +131,7 @@ export async function assemble(options: AssemblyOptions) {
     resources,
     providers,
     version,
+    hosting,
     plugins: serving,
     generation: () => serving.generation,
     tenantResolver,
@@ -135,6 +154,9 @@ export async function assemble(options: AssemblyOptions) {
     sessions,
     runtime,
     plugins: serving,
+    async warnOfHosting() {
+      if ((await hosting.policy()) === 'native') effects.log.warn(UNCONTAINED)
+    },
     /** Hands committed events to plugins; ends it. */
     feed: () => (feed = startEventFeed({ bus, store, plugins: serving, effects })),
     host: (pluginId: string) =>

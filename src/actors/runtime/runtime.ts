@@ -101,6 +101,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<RunningRun
         stopTidying = parts.tidy()
       }),
       listen: keep(async () => {
+        await parts.warnOfHosting()
         listener = await options.listen?.(parts.runtime)
       }),
       refuse: fromPromise<void, void>(async () => {

@@ -5,6 +5,7 @@ import { SCHEMA_VERSION } from '../../protocol/event/event.js'
 import type { Tool } from '../../protocol/resource/resource.js'
 import type { Capability } from '../../protocol/system/system.js'
 import { type Deployment, LOCAL_DEPLOYMENT } from './deployment.js'
+import type { Hosting } from '../tenancy/hosted-session.js'
 import type { Store } from '../../store/store.js'
 import { isManagementOn } from './management.js'
 import { createDirectories } from './directories.js'
@@ -20,6 +21,7 @@ export interface SystemDeps {
   readonly configs: Pick<Configs, 'load'>
   readonly resources: Pick<Resources, 'defaultAgent'>
   readonly providers: Pick<Providers, 'defaultModel'>
+  readonly hosting: Pick<Hosting, 'policy'>
   readonly plugins: Pick<WorkspacePlugins, 'ready' | 'prepared'> & {
     /** What plugins add to what the server can do. */
     capabilities(directory: string): Promise<Capability[]>
@@ -81,6 +83,7 @@ export async function createSystem(deps: SystemDeps): Promise<System> {
       generation: deps.generation(),
     }),
     runtime: () => ({ deployment, executionAvailable: executes, ...(worker !== undefined && { worker }) }),
+    hostedExecution: () => deps.hosting.policy(),
     async identity() {
       const { env, platform, paths } = effects
       const configured = personName(env['SVC_DISPLAY_NAME']) ?? personName(await configuredName(configs, paths.config))
@@ -100,7 +103,9 @@ export async function createSystem(deps: SystemDeps): Promise<System> {
       const { definitions } = await defineTools(view, view.tools, { clock: effects.clock, signal: new AbortController().signal })
       return definitions.map(toTool)
     },
-    audit: (caller, limit) => store.audit.list({ tenantId: worker?.tenantId ?? caller.tenantId, limit }),
+    // An entry names no workspace: who is for one sees its own.
+    audit: ({ tenantId, workspaceId, subject }, limit) =>
+      store.audit.list({ tenantId: worker?.tenantId ?? tenantId, limit, ...(workspaceId !== undefined && { subject }) }),
     recordAudit({ caller, method, path, status }) {
       const created = effects.clock.now()
       const entry = {

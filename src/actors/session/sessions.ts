@@ -1,6 +1,6 @@
 /** The `Sessions` facade: one call per route, each a read or one commit followed by a wake (laws §4). */
 import { waitAtMost } from '../../kernel/patience.js'
-import { type Caller, LOCAL_TENANT, mayUseDirectory } from '../../protocol/caller.js'
+import { type Caller, mayUseDirectory } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { AbortQueue } from '../../protocol/message/message.js'
@@ -11,6 +11,7 @@ import { exportSessions } from './bundles/export.js'
 import { importSession } from './bundles/import.js'
 import { answerTo, namedCommand, submitCommand, submitShell } from './admission/commands.js'
 import { rootOf, sessionOrThrow, type Rows, type Work, type Sources } from './state/core.js'
+import { ownedBy } from '../tenancy/owners.js'
 import { compactionEnd, type Compactions, createCompactions } from './compaction/compactions.js'
 import { refuseExternal } from './state/external-agent.js'
 import { forkSession } from './history/fork.js'
@@ -116,7 +117,7 @@ function kept(served: Served) {
     releaseControl: (caller, id, expectedRevision) => releaseControl(core, caller, id, expectedRevision),
     owner(id) {
       const session = core.store.sessions.get(id)
-      return session === undefined ? undefined : { tenantId: session.svcTenantId ?? LOCAL_TENANT, directory: session.directory }
+      return session === undefined ? undefined : ownedBy(session)
     },
   } satisfies Partial<Sessions>
 }

@@ -2,14 +2,14 @@
  * Whose a session is: what a caller may see of it, for everything that is not a request about one session
  * (threat-model T3, T4). Bounded; what was forgotten is read again from the rows.
  */
-import { type Caller, LOCAL_TENANT, mayUseDirectory } from '../../protocol/caller.js'
+import { type Caller, LOCAL_TENANT, type Owned, owns } from '../../protocol/caller.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { createLru } from '../../kernel/lru.js'
 import type { Session } from '../../protocol/session/session.js'
 import type { Store } from '../../store/store.js'
 
 export interface Owners {
-  /** Whether the session belongs to the caller's tenant and lies in a directory the caller may use. */
+  /** Whether the session is the caller's. */
   mayUse(caller: Caller, sessionId: string): boolean
   /** The same for an event; one of no known session is for the unrestricted local caller alone. */
   mayHear(caller: Caller, sessionId: string | undefined): boolean
@@ -17,39 +17,38 @@ export interface Owners {
   noted(session: Session): void
 }
 
-interface Owner {
-  readonly tenantId: string
-  readonly directory: string
-}
-
 export function createOwners(store: Pick<Store, 'sessions'>): Owners {
-  const owners = createLru<string, Owner>(LIMITS.events.negativeFamilyCache)
+  const owners = createLru<string, Owned>(LIMITS.events.negativeFamilyCache)
 
-  function note(session: Session): Owner {
-    const owner = { tenantId: session.svcTenantId ?? LOCAL_TENANT, directory: session.directory }
+  function note(session: Session): Owned {
+    const owner = ownedBy(session)
     owners.set(session.id, owner)
     return owner
   }
 
-  function ownerOf(sessionId: string): Owner | undefined {
+  function ownerOf(sessionId: string): Owned | undefined {
     const known = owners.get(sessionId)
     if (known !== undefined) return known
     const session = store.sessions.get(sessionId)
     return session === undefined ? undefined : note(session)
   }
 
-  const allows = (caller: Caller, owner: Owner) => owner.tenantId === caller.tenantId && mayUseDirectory(caller, owner.directory)
-
   return {
     mayUse(caller, sessionId) {
       const owner = ownerOf(sessionId)
-      return owner !== undefined && allows(caller, owner)
+      return owner !== undefined && owns(caller, owner)
     },
     mayHear(caller, sessionId) {
       const owner = sessionId === undefined ? undefined : ownerOf(sessionId)
-      if (owner !== undefined) return allows(caller, owner)
-      return caller.tenantId === LOCAL_TENANT && (caller.directoryPrefixes === undefined || caller.hasWhole === true)
+      if (owner !== undefined) return owns(caller, owner)
+      const hasAll = caller.directoryPrefixes === undefined || caller.hasWhole === true
+      return caller.tenantId === LOCAL_TENANT && hasAll && caller.workspaceId === undefined
     },
     noted: (session) => void note(session),
   }
+}
+
+/** Of a session, as it stands in its row. */
+export function ownedBy({ svcTenantId = LOCAL_TENANT, directory, workspaceId, executionPolicy }: Session): Owned {
+  return { tenantId: svcTenantId, directory, workspaceId, isHosted: executionPolicy !== undefined }
 }

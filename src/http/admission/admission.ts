@@ -3,8 +3,9 @@
  * subsystems d.6). The object to check is named by the contract, never guessed from the path.
  */
 import type { Runtime } from '../../ports/facades.js'
-import { mayUseDirectory } from '../../protocol/caller.js'
+import { mayUseDirectory, owns } from '../../protocol/caller.js'
 import type { Caller } from '../../protocol/caller.js'
+import type { ExecutionPolicy } from '../../protocol/session/execution-policy.js'
 import { SvcError } from '../../protocol/errors.js'
 import { type Access, isGuardedByLease, type RouteContract } from '../../protocol/route.js'
 import type { OperationCheck } from './operations.js'
@@ -18,6 +19,8 @@ interface Named {
   readonly scope: string | undefined
   /** Query `sessionId`. */
   readonly sessionId: string | undefined
+  /** It is asked to change something. */
+  readonly isChange?: boolean
 }
 
 type Carriers = Pick<Named, 'directory' | 'directoryHeader'>
@@ -25,6 +28,8 @@ type Carriers = Pick<Named, 'directory' | 'directoryHeader'>
 export interface Admission {
   /** Throws what refuses an operation as such, whatever object it names. */
   readonly operation: OperationCheck
+  /** How agents work for hosted callers, as of now. */
+  execution(): Promise<ExecutionPolicy>
   /** Answers the canonical directory of a `directory` operation, '' for every other; throws what refuses the caller. */
   admit(access: Access, caller: Caller, named: Named): Promise<string>
   /** Canonical form of a directory the caller may use; `auth.directory_forbidden`, `request.invalid_directory`. */
@@ -41,10 +46,11 @@ export function createAdmission(
   { sessions, interactions, system }: Pick<Runtime, 'sessions' | 'interactions' | 'system'>,
   operation: OperationCheck = () => undefined,
 ): Admission {
-  function session(caller: Caller, sessionId: string): void {
+  function session(caller: Caller, sessionId: string, isChange = false): void {
     const owner = sessions.owner(sessionId)
     if (owner === undefined) throw new SvcError('resource.not_found', 'The session does not exist.')
-    if (owner.tenantId !== caller.tenantId || !mayUseDirectory(caller, owner.directory)) throw new SvcError('auth.session_forbidden')
+    if (!owns(caller, owner) || (isChange && caller.hosted === true && owner.isHosted !== true))
+      throw new SvcError('auth.session_forbidden')
   }
 
   async function directory(caller: Caller, path: string): Promise<string> {
@@ -70,7 +76,7 @@ export function createAdmission(
   }
 
   async function admit(access: Access, caller: Caller, named: Named): Promise<string> {
-    if (named.sessionId !== undefined && sessions.owner(named.sessionId) !== undefined) session(caller, named.sessionId)
+    if (named.sessionId !== undefined && sessions.owner(named.sessionId) !== undefined) session(caller, named.sessionId, named.isChange)
     switch (access.class) {
       case 'open':
       case 'caller':
@@ -81,11 +87,11 @@ export function createAdmission(
         if (access.guardsInstallation === true && named.scope === 'installation' && caller.authenticated) requireOperator(caller)
         return directoryOf(caller, named)
       case 'session':
-        session(caller, named.params[access.param] ?? '')
+        session(caller, named.params[access.param] ?? '', named.isChange)
         return ''
       case 'interaction': {
         const owner = interactions.owner(named.params[access.param] ?? '')
-        if (owner !== undefined) session(caller, owner)
+        if (owner !== undefined) session(caller, owner, named.isChange)
         return ''
       }
       case 'operator':
@@ -106,7 +112,7 @@ export function createAdmission(
     if (sessionId !== undefined) sessions.expectControl(caller, sessionId)
   }
 
-  return { operation, admit, directory, namedDirectory, control, session }
+  return { operation, admit, directory, namedDirectory, control, session, execution: () => system.hostedExecution() }
 }
 
 /** Operator-only operations need a credential: nobody is the operator in trusted mode. */

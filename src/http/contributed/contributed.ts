@@ -76,7 +76,7 @@ export function contributedRoutes(scope: FastifyInstance, parts: ContributedPart
       scope: undefined,
       sessionId: query.sessionId,
     }
-    refuseStrangers(undefined, caller, named)
+    await refuseStrangers(undefined, caller, named, admission.execution)
     admission.operation(undefined, caller, { method: upgrades.asks(request) ? 'CONNECT' : request.method, scope: undefined })
     await admission.admit({ class: 'caller' }, caller, named)
     const path = canonicalPath(request.raw.url ?? '')

@@ -11,7 +11,10 @@ export function systemRoutes(bind: Binder, { system }: Runtime): void {
   bind.json(contracts.health, () => system.health())
   bind.json(contracts.meta, () => system.meta())
   bind.json(contracts.openapi, () => (document ??= { rawJson: JSON.stringify(toOpenApi()) }))
-  bind.json(contracts.runtime, ({ caller }) => ({ ...system.runtime(), ...(caller.hosted === true && { executionAvailable: false }) }))
+  bind.json(contracts.runtime, async ({ caller }) => ({
+    ...system.runtime(),
+    ...(caller.hosted === true && { executionAvailable: (await system.hostedExecution()) !== 'disabled' }),
+  }))
   bind.json(contracts.identity, () => system.identity())
   bind.json(contracts.capabilities, async ({ caller, directory }) => capabilitiesFor(caller, await system.capabilities(directory)))
   bind.json(contracts.audit, ({ caller, query }) => system.audit(caller, query.limit ?? LIMITS.audit.pageDefault))

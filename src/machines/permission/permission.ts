@@ -4,6 +4,7 @@
  * approvals and one-time grants only turn *ask* into *allow*.
  */
 import { type Approval, PermissionAction, type PermissionRule } from '../../protocol/interaction/interaction.js'
+import { type Floor, isBelow } from './floor.js'
 import { compareWildcard } from './wildcard.js'
 import { isRecord } from '../../protocol/text/json.js'
 
@@ -15,6 +16,8 @@ export interface PermissionLayers {
   readonly workflow?: WorkflowLayer
   /** Of the sessions that delegated to this one: none of them may be exceeded. */
   readonly ceilings?: readonly PermissionLayers[]
+  /** Of the session of a stranger: what lies below it is denied before any rule is looked at. */
+  readonly floor?: Floor
 }
 
 /** Rules of a workflow file undo no deny of `trusted`; its ask they turn into allow only when somebody stands for the content (choice 16). */
@@ -29,6 +32,8 @@ export interface JudgedNeed {
   readonly patterns: readonly string[]
   /** Present: nothing but a one-time grant allows it. */
   readonly explicit?: string | undefined
+  /** What a rule would ask about does no harm here. */
+  readonly harmless?: boolean | undefined
 }
 
 /** A one-time answer: exactly this target of this call. */
@@ -60,10 +65,11 @@ const STRICTNESS: Readonly<Record<PermissionAction, number>> = { allow: 0, ask: 
 export function judge(input: JudgeInput): Judgement {
   const { layers, grants, need, bypass } = input
   const patterns = need.patterns.length > 0 ? need.patterns : ['*']
+  if (layers.floor !== undefined && isBelow(layers.floor, need)) return { decision: 'deny', patterns }
   const denied: string[] = []
   const asked: string[] = []
   for (const pattern of patterns) {
-    const ruled = evaluateLayers(layers, need.permission, pattern)
+    const ruled = evaluateRules(layers, need.permission, pattern)
     if (ruled === 'deny') denied.push(pattern)
     else if (!mayPass(ruled, pattern)) asked.push(pattern)
   }
@@ -85,12 +91,17 @@ export function isApproved(approvals: readonly Approval[], permission: string, p
   )
 }
 
-/** The stricter of what the trusted rules say and what an untrusted rule, if one matches, says (threat-model W3). */
+/** The same for what is no need of a call: below the floor everything is denied. */
 export function evaluateLayers(layers: PermissionLayers, permission: string, pattern: string): PermissionAction {
+  return layers.floor !== undefined && isBelow(layers.floor, { permission }) ? 'deny' : evaluateRules(layers, permission, pattern)
+}
+
+/** The stricter of what the trusted rules say and what an untrusted rule, if one matches, says (threat-model W3). */
+function evaluateRules(layers: PermissionLayers, permission: string, pattern: string): PermissionAction {
   const trusted = evaluate(layers.trusted, permission, pattern)
   const narrowed = lastMatch(layers.untrusted, permission, pattern)?.action ?? 'allow'
   const own = stricter(narrowed, withWorkflow(trusted))
-  return (layers.ceilings ?? []).reduce((strictest, ceiling) => stricter(evaluateLayers(ceiling, permission, pattern), strictest), own)
+  return (layers.ceilings ?? []).reduce((strictest, ceiling) => stricter(evaluateRules(ceiling, permission, pattern), strictest), own)
 
   function withWorkflow(before: PermissionAction): PermissionAction {
     const said = layers.workflow && lastMatch(layers.workflow.rules, permission, pattern)?.action

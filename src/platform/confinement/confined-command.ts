@@ -47,9 +47,10 @@ export function createCommandSandbox(effects: CommandEffects, protectedFiles: Pr
   const bubblewrap = createBubblewrap(effects, { trial, advice: ADVICE })
 
   const mountsOf = async (command: SandboxedCommand, hidden: readonly string[]): Promise<WorkspaceMounts> => {
-    const { workspace, writes, searchPath } = command
+    const { workspace, writes, searchPath, within } = command
+    const isMine = (path: string) => within === undefined || within.some((root) => isWithin(root, path))
     const mayShow = (path: string) => !hidden.some((place) => isWithin(place, path) || isWithin(path, place)) // I2
-    const shown: Mount[] = [...(await systemMounts(files)), ...OWN, empty('/var/tmp')]
+    const shown: Mount[] = [...(await systemMounts(files, within === undefined ? SYSTEM : OF_ALL)), ...OWN, empty('/var/tmp')]
     const isShown = (path: string) => shown.some(({ at, args }) => args[0] !== '--tmpfs' && isWithin(at, path))
     const show = async (path: string) => {
       const target = await files.realPath(path).catch(() => undefined)
@@ -57,20 +58,20 @@ export function createCommandSandbox(effects: CommandEffects, protectedFiles: Pr
     }
     if (!isWithin(workspace, paths.home) && paths.home !== '/') {
       shown.push(empty(paths.home))
-      for (const path of tools) await show(path)
+      if (within === undefined) for (const path of tools) await show(path)
     }
     const programs = searchPath.split(':').filter((path) => path.startsWith('/') && mayShow(path))
     for (const path of [...programs, ...(await directoriesOf(effects, command.program))]) await show(path)
     if (command.network) shown.push(...(await resolverMounts(files)))
-    const repository = await repositoryMounts(files, { workspace, allowed: writes, mayShow })
+    const repository = await repositoryMounts(files, { workspace, allowed: writes, mayShow: (path) => isMine(path) && mayShow(path) })
     const view = { workspace, allowed: writes, home: paths.home, isInRepository: repository.isThere }
     const own = await workspaceMounts(files, protectedFiles, view)
     if ('unavailable' in own) return own
     shown.push(...own.mounts, ...repository.mounts)
     for (const path of command.directories) {
-      if (mayShow(path) && !isWithin(workspace, path) && (await files.stat(path)) !== undefined) shown.push(writable(path))
+      if (isMine(path) && mayShow(path) && !isWithin(workspace, path) && (await files.stat(path)) !== undefined) shown.push(writable(path))
     }
-    for (const path of command.reads.filter((each) => !isWithin(workspace, each))) {
+    for (const path of command.reads.filter((each) => isMine(each) && !isWithin(workspace, each))) {
       if (mayShow(path)) await show(path)
       else if (isWithin(outputs, path) && (await files.realPath(path).catch(() => '')) === path) shown.push(readOnly(path))
     }
@@ -105,8 +106,11 @@ export function createCommandSandbox(effects: CommandEffects, protectedFiles: Pr
 
 type Files = Effects['files']
 
-async function systemMounts(files: Files): Promise<readonly Mount[]> {
-  const others = SYSTEM.filter((path) => !PROGRAMS.includes(path))
+/** Of the system, without where directories of tenants may lie. */
+const OF_ALL = SYSTEM.filter((path) => path !== '/opt')
+
+async function systemMounts(files: Files, system = SYSTEM): Promise<readonly Mount[]> {
+  const others = system.filter((path) => !PROGRAMS.includes(path))
   return (await Promise.all([...PROGRAMS, ...others].map((path) => systemMount({ files }, path)))).flat()
 }
 

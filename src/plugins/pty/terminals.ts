@@ -7,7 +7,7 @@
  * I3 A caller sees the terminals of its tenant, in directories it may use, and no others.
  */
 import type { NativeHost } from '../../ports/plugin.js'
-import { type Caller, mayUseDirectory } from '../../protocol/caller.js'
+import { type Caller, mayUseDirectory, owns } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { Pty, type PtyCreateRequest, type PtyUpdateRequest } from '../../protocol/terminal/pty.js'
@@ -35,6 +35,8 @@ export interface Terminals {
 interface Listed {
   readonly terminal: Terminal
   readonly tenantId: string
+  /** Of who created it, where that is for one. */
+  readonly workspaceId: string | undefined
 }
 
 /** The terminals there are. */
@@ -103,7 +105,11 @@ async function create(shelf: Shelf, caller: Caller, directory: string, request: 
     const info: Pty = { id: effects.ids.next('pty'), command, cwd, title, time: effects.clock.now() }
     put(shelf, info, 'pty.created')
     const onExit = (id: string, exitStatus: number | null) => noteExit(shelf, id, exitStatus)
-    listed.set(info.id, { terminal: createTerminal({ effects, actors, onExit }, info), tenantId: caller.tenantId })
+    listed.set(info.id, {
+      terminal: createTerminal({ effects, actors, onExit }, info),
+      tenantId: caller.tenantId,
+      workspaceId: caller.workspaceId,
+    })
     return info
   } finally {
     shelf.starting--
@@ -181,8 +187,8 @@ async function commandOf({ host }: Shelf, { command = [] }: PtyCreateRequest, di
   return [program.includes('/') && !program.startsWith('/') ? `${cwd}/${program}` : program, ...args]
 }
 
-function maySee(caller: Caller, { terminal, tenantId }: Listed): boolean {
-  return caller.tenantId === tenantId && mayUseDirectory(caller, terminal.info.cwd)
+function maySee(caller: Caller, { terminal, tenantId, workspaceId }: Listed): boolean {
+  return owns(caller, { tenantId, workspaceId, directory: terminal.info.cwd })
 }
 
 function notFound(id: string): SvcError {

@@ -102,6 +102,14 @@ export const ProviderConfig = z.looseObject({
 })
 export type ProviderConfig = z.infer<typeof ProviderConfig>
 
+/** What callers of other tenants may (subsystems d.9). Of the installation alone. */
+export const HostedConfig = z.looseObject({
+  /** `sandbox`, `native` or `off`; an unknown value is the careful one, and told. */
+  execution: z.string().optional(),
+  providers: texts.optional(),
+})
+export type HostedConfig = z.infer<typeof HostedConfig>
+
 /** The agent document in its flat, normalised form. */
 export const AgentDocument = z.looseObject({
   $schema: z.string().optional(),
@@ -134,6 +142,7 @@ export const AgentDocument = z.looseObject({
   username: z.string().optional(),
   experimental: open.optional(),
   network: z.looseObject({ localModels: z.boolean().optional() }).optional(),
+  hosted: HostedConfig.optional(),
   /** An unknown value of `acceptance` is the careful one, and told. */
   workflows: z.looseObject({ acceptance: z.string().optional() }).optional(),
 })

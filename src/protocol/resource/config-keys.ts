@@ -55,6 +55,10 @@ export const CONFIG_KEYS: Readonly<Record<ConfigKey, KeyPurpose>> = {
   username: by('everybody', 'the name by which the person is shown'),
   experimental: by('narrower in a workspace', 'settings that may change'),
   network: by('the installation', '`localModels`: model servers on this machine are looked for at their usual ports'),
+  hosted: by(
+    'the installation',
+    '`execution`: whether agents work for hosted callers: in the sandbox of commands (`sandbox`, as it is without), uncontained (`native`), or not at all (`off`); `providers`: ids of those whose models they may use',
+  ),
   workflows: by(
     'the installation',
     '`acceptance`: which workflow files somebody has to accept before they run: those that came with a checkout (`repository`, as it is without), all (`required`), or none (`files`)',

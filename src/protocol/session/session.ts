@@ -4,6 +4,7 @@ import { ExternalProvider, selectedOptions } from './external-provider.js'
 import { GivenModelRef, ModelRef, PageCursor } from '../message/message.js'
 import { TokenUsage } from '../message/token-usage.js'
 import { PermissionRule } from '../interaction/interaction.js'
+import { ExecutionPolicy } from './execution-policy.js'
 import { LIMITS } from '../limits.js'
 import { pathText } from '../text/path-text.js'
 import { defineRoute } from '../route.js'
@@ -46,6 +47,9 @@ export const Session = z
     catalogActivity: CatalogActivity.optional(),
     pinned: z.literal(true).optional(),
     svcTenantId: z.string().optional(),
+    executionPolicy: ExecutionPolicy.optional().describe('How agents work for it, where a hosted caller made it; absent on every other.'),
+    createdBy: z.string().optional(),
+    directoryPrefixes: z.array(z.string()).optional(),
     imported: z
       .literal(true)
       .optional()

@@ -24,6 +24,7 @@ async function setup(overrides: Partial<SystemDeps> & { env?: Record<string, str
   const rows: (AuditEntry & { subject: string })[] = []
   const runtime = createFakeRuntime()
   const system = await createSystem({
+    hosting: { policy: async () => 'disabled' },
     effects,
     store: {
       transact: (durability, change) => {

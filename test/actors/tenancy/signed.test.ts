@@ -90,7 +90,7 @@ test('whatever else is said, or said otherwise, opens nothing', async () => {
       { tenantId: 'a/b' },
       { tenantId: 'local', hosted: true },
       { workspaceId: '' },
-      { workspaceId: 'ws1' },
+      { workspaceId: 7 },
       { directoryPrefixes: ['srv'] },
       { directoryPrefixes: ['/a/../b'] },
       { directoryPrefixes: '/' },
@@ -115,6 +115,14 @@ test('whatever else is said, or said otherwise, opens nothing', async () => {
   ]
   for (const text of wrong) expect([text, await source.callerOf(text)]).toEqual([text, undefined])
   expect(await source.callerOf(good)).toBeDefined()
+})
+
+test('a credential of one workspace makes a caller of that workspace; one of none a caller of all', async () => {
+  const source = await open(DAEMON_KEY)
+  expect(await source.callerOf(sign(claims({ workspaceId: 'ws1' })))).toMatchObject({ workspaceId: 'ws1', tenantId: 'acme' })
+  expect(await source.callerOf(sign(claims({ workspaceId: 'ws1', hosted: true })))).toMatchObject({ workspaceId: 'ws1', hosted: true })
+  for (const workspaceId of [null, undefined])
+    expect(await source.callerOf(sign(claims({ workspaceId })))).not.toHaveProperty('workspaceId')
 })
 
 test('the key in a file is read again when a signature does not fit, and the old one opens nothing then', async () => {

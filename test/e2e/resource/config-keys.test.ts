@@ -197,6 +197,12 @@ const CASES: Readonly<Record<keyof typeof CONFIG_KEYS, Case>> = {
       expect(names((await get<{ providers: { id: string }[] }>('/v2/providers/configured')).providers)).toContain('ollama')
     },
   },
+  hosted: {
+    set: { hosted: { execution: 'native' } },
+    see: async ({ get }) => {
+      expect(await get('/v2/config/validate')).toMatchObject({ ok: true, diagnostics: [{ path: 'hosted.execution', level: 'warning' }] })
+    },
+  },
   workflows: {
     set: { workflows: { acceptance: 'files' } },
     see: async ({ get }) => {

@@ -260,6 +260,19 @@ describe('names', () => {
     await expect(files.realPath(join(directory, 'none'))).rejects.toMatchObject({ code: 'ENOENT' })
   })
 
+  it('removes what is in the directory that was meant, not where a link leads that took its place', async () => {
+    mkdirSync(join(directory, 'meant'))
+    mkdirSync(join(directory, 'other'))
+    writeFileSync(join(directory, 'other/file'), 'x')
+    renameSync(join(directory, 'meant'), join(directory, 'moved'))
+    symlinkSync(join(directory, 'other'), join(directory, 'meant'))
+    await expect(files.remove(join(directory, 'meant/file'), { canonical: true })).rejects.toMatchObject({ code: 'request.unprocessable' })
+    await files.remove(join(directory, 'absent/file'), { canonical: true })
+    expect(await files.stat(join(directory, 'other/file'))).toBeDefined()
+    await files.remove(join(directory, 'other/file'), { canonical: true })
+    expect(await files.stat(join(directory, 'other/file'))).toBeUndefined()
+  })
+
   it('removes files, links and empty directories, and is content with nothing', async () => {
     const path = put('file', 'x')
     symlinkSync('file', join(directory, 'link'))

@@ -7,7 +7,7 @@
  *    checked before it leaves.
  */
 import { cut } from '../../../kernel/cut.js'
-import { LOCAL_TENANT, mayUseDirectory } from '../../../protocol/caller.js'
+import { LOCAL_TENANT, mayUseDirectory, type Owned, owns } from '../../../protocol/caller.js'
 import type { Caller } from '../../../protocol/caller.js'
 import { SvcError } from '../../../protocol/errors.js'
 import type { ErrorCode } from '../../../protocol/errors.js'
@@ -23,15 +23,10 @@ import { messageOf } from '../../../protocol/message-of.js'
 
 type UnmatchedCall = Omit<PluginCall, 'body'>
 
-interface SessionOwner {
-  readonly tenantId: string
-  readonly directory: string
-}
-
 export interface PluginCallParts {
   readonly plugins: Pick<WorkspacePlugins, 'ready'>
   /** Tenant and canonical directory of a session; undefined when unknown. */
-  session(id: string): SessionOwner | undefined
+  session(id: string): Owned | undefined
   /** Canonical directory of calls that name none. */
   readonly workingDirectory: string
 }
@@ -53,7 +48,7 @@ export function createPluginCalls({ plugins, session, workingDirectory }: Plugin
   }
 
   /** Sessions that segments of the path name; throws when one of them is somebody else's. */
-  function namedSessions(caller: Caller, path: string): readonly (SessionOwner & { readonly id: string })[] {
+  function namedSessions(caller: Caller, path: string): readonly (Owned & { readonly id: string })[] {
     return parameterSegments(path).flatMap((id) => {
       const owner = session(id)
       if (owner === undefined) return []
@@ -159,8 +154,8 @@ function boundSession(match: RouteMatch | undefined): string | undefined {
   return match.params[SESSION_PARAMETER]
 }
 
-function refuseForeign(caller: Caller, owner: SessionOwner): void {
-  if (owner.tenantId !== caller.tenantId || !mayUseDirectory(caller, owner.directory)) throw new SvcError('auth.session_forbidden')
+function refuseForeign(caller: Caller, owner: Owned): void {
+  if (!owns(caller, owner)) throw new SvcError('auth.session_forbidden')
 }
 
 function requestOf(caller: Caller, { query, headers, workspaceId }: UnmatchedCall) {

@@ -51,8 +51,8 @@ export interface Sandbox {
 
 /** The policy of one plugin: what its entry says, else that of the installation. */
 export function sandboxPolicy(sandbox: boolean | undefined, env: Readonly<Record<string, string | undefined>>): SandboxPolicy {
+  if ((env['SVC_AGENT_AUTH_CONFIG'] ?? '') !== '') return 'required' // Tenants share it (decision 42).
   if (sandbox !== undefined) return sandbox ? 'required' : 'off'
-  if ((env['SVC_AGENT_AUTH_CONFIG'] ?? '') !== '') return 'required'
   switch (env['SVC_AGENT_PLUGIN_SANDBOX']?.toLowerCase()) {
     case 'required':
     case '1':

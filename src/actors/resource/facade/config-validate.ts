@@ -54,6 +54,7 @@ export function validateSnapshot(
     ),
     ...(isDeaf ? [warning('config', DEAF)] : []),
     ...checkSandbox(snapshot, noSandbox),
+    ...checkHosted(snapshot),
     ...checkAdapters(snapshot, surroundings),
     ...(surroundings === undefined ? [] : checkValues(document, surroundings, [...snapshot.layers.values()])),
     ...readPluginEntries(snapshot.trusted, document).diagnostics,
@@ -149,6 +150,14 @@ function checkSandbox({ trusted, workspace, document }: ConfigSnapshot, missing:
   if (isLooser) faults.push(warning('permission.sandbox', 'a workspace cannot switch off what the installation switched on'))
   if (missing !== undefined && sandboxOf(document) === 'on') faults.push(error('permission.sandbox', `no command can run: ${missing}`))
   return faults
+}
+
+const EXECUTIONS: readonly unknown[] = [undefined, 'sandbox', 'native', 'off']
+
+function checkHosted({ trusted }: ConfigSnapshot): ConfigDiagnostic[] {
+  const { execution } = recordAt(trusted, 'hosted')
+  if (execution === 'native') return [warning('hosted.execution', 'nothing contains what agents of hosted callers run')]
+  return EXECUTIONS.includes(execution) ? [] : [error('hosted.execution', 'must be "sandbox", "native" or "off"; it counts as "off"')]
 }
 
 function checkAdapters({ document, adapters }: ConfigSnapshot, surroundings: Surroundings | undefined): ConfigDiagnostic[] {

@@ -118,7 +118,9 @@ async function contentOf(core: Rows & Sources, at: Whereabouts, command: FoundCo
 }
 
 /** What the plugin that offers the command makes of it; undefined = the template says it all. */
-async function renderedBy({ plugins }: Sources, { directory, sessionId }: Whereabouts, { name, template }: FoundCommand, written: string) {
+async function renderedBy(core: Rows & Sources, { directory, sessionId }: Whereabouts, { name, template }: FoundCommand, written: string) {
+  const { plugins } = core
+  if (sessionOrThrow(core, sessionId).executionPolicy !== undefined) return undefined // No plugin is asked for strangers.
   for (const { contribution, use } of plugins.current(directory, sessionId).commands) {
     const rendered = await use(async () => contribution.render?.({ directory, name, template, written }))
     if (rendered !== undefined) return rendered

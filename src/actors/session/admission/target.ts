@@ -7,6 +7,7 @@ import type { Session } from '../../../protocol/session/session.js'
 import type { AgentView, ResolvedModel } from '../../../ports/facades.js'
 import { sessionOrThrow, type Rows, type Sources } from '../state/core.js'
 import { externalAgent, isExternal } from '../state/external-agent.js'
+import { isOfOwner } from '../../tenancy/hosted-session.js'
 import { agentOf } from '../state/plan-mode.js'
 import { knownAgent } from '../state/records.js'
 
@@ -24,6 +25,7 @@ type Asking = Pick<QueuedPrompt, 'agent' | 'model'> & Partial<Pick<QueuedPrompt,
 /** Agent: prompt, session, default. Model: prompt, session, agent, default. Throws `request.invalid` for what is unknown. */
 export async function resolveTarget(core: Rows & Sources, sessionId: string, prompt: Asking): Promise<RunTarget> {
   const session = sessionOrThrow(core, sessionId)
+  await refuseBeyond(core, session)
   if (isExternal(session)) return externalTarget(core, session, prompt)
   const { directory, workspaceId } = session
   const name = prompt.agent ?? (await agentOf(core, session))
@@ -37,6 +39,17 @@ export async function resolveTarget(core: Rows & Sources, sessionId: string, pro
       'An external agent answers the sessions that were made for it ("externalProvider"), and no others.',
     )
   return { agent, model: await core.providers.resolve(directory, ref, workspaceId, sessionId) }
+}
+
+/** What is read around a session, instructions and configuration, reaches as far as its repository. */
+async function refuseBeyond({ projects }: Sources, session: Session): Promise<void> {
+  if (session.executionPolicy === undefined) return
+  const { worktree } = await projects.identify(session.directory)
+  if (worktree !== undefined && !isOfOwner(session, worktree))
+    throw new SvcError(
+      'feature.not_implemented',
+      'The directory lies in a repository that reaches beyond what you may use: nothing is executed there.',
+    )
 }
 
 export function modelOf(model: UserModel | undefined): ModelRef | undefined {

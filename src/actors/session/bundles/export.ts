@@ -47,6 +47,7 @@ function* sessionsOf({ store, owners }: Rows, caller: Caller, { workspaceRoot, s
     const rows = store.sessions.list({
       tenantId: caller.tenantId,
       prefixes: [workspaceRoot],
+      workspaceId: caller.workspaceId,
       includeArchived: true,
       limit: SESSIONS,
       after,

@@ -96,6 +96,7 @@ async function sessionOf(core: Rows & Sources, caller: Caller, staged: Session, 
     imported: true as const, // I4
     svcTenantId: caller.tenantId,
     ...(caller.quotas !== undefined && { tenantQuotas: caller.quotas }),
+    ...(caller.workspaceId === undefined ? {} : { workspaceId: caller.workspaceId }),
     projectId: project.projectId,
     directory,
     title: title.slice(0, 1000),

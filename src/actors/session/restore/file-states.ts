@@ -79,7 +79,7 @@ export function createFileStates({ effects: { files, sha256 }, kept }: Deps): Fi
   async function write({ path, to }: FileStep): Promise<void> {
     if (to.link !== undefined) return files.makeLink(path, to.link)
     const content = await contentOf(path, to)
-    if ((await files.entry(path))?.kind === 'link') await files.remove(path)
+    if ((await files.entry(path))?.kind === 'link') await files.remove(path, { canonical: true })
     await files.writeAtomic(path, content, { canonical: true, ...(to.mode !== undefined && { mode: to.mode }) })
   }
 
@@ -88,7 +88,7 @@ export function createFileStates({ effects: { files, sha256 }, kept }: Deps): Fi
     for (let at = posix.dirname(path); at !== root && isWithin(root, at); at = posix.dirname(at)) {
       const kind = (await files.entry(at))?.kind
       if (kind !== undefined && (kind !== 'directory' || (await files.readDirectory(at)).length > 0)) return
-      await files.remove(at)
+      await files.remove(at, { canonical: true })
     }
   }
 
@@ -105,7 +105,7 @@ export function createFileStates({ effects: { files, sha256 }, kept }: Deps): Fi
     async bring(steps, root) {
       const removals = steps.filter(({ to }) => !to.exists).toSorted((a, b) => b.path.length - a.path.length)
       for (const step of removals) {
-        if (await isDue(step)) await files.remove(step.path)
+        if (await isDue(step)) await files.remove(step.path, { canonical: true })
         await prune(step.path, root)
       }
       const writes = steps.filter(({ to }) => to.exists)

@@ -3,11 +3,13 @@
  * judged beside those of every session above, and the strictest counts.
  */
 import type { PermissionLayers } from '../../../machines/permission/permission.js'
+import type { Floor } from '../../../machines/permission/floor.js'
 import type { PermissionRule } from '../../../protocol/interaction/interaction.js'
 import type { Session } from '../../../protocol/session/session.js'
 import type { AgentView } from '../../../ports/facades.js'
 import { agentOf } from '../state/plan-mode.js'
 import type { Rows, Sources } from '../state/core.js'
+import { isOfOwner } from '../../tenancy/hosted-session.js'
 import { isRecord } from '../../../protocol/text/json.js'
 
 const MOST = 16
@@ -82,7 +84,7 @@ const texts = new WeakMap<Session, string>()
 function rulesIn(session: Session): string {
   const known = texts.get(session)
   if (known !== undefined) return known
-  const text = JSON.stringify([session.permission, session.delegation])
+  const text = JSON.stringify([session.permission, session.delegation, session.executionPolicy, session.directoryPrefixes])
   texts.set(session, text)
   return text
 }
@@ -97,17 +99,27 @@ async function layersAs(core: Pick<Sources, 'resources'>, session: Session, { ag
 }
 
 /** Layers of a session that runs as an agent, without some tools; the rules of a workflow are those of its file. */
-export function layersFor(
-  { permission = [], workflowRunID, workflowAccepted }: Pick<Session, 'permission' | 'workflowRunID' | 'workflowAccepted'>,
-  agent: AgentView,
-  tools: readonly string[],
-): PermissionLayers {
+export function layersFor(session: Ruled, agent: AgentView, tools: readonly string[]): PermissionLayers {
+  const { permission = [], workflowRunID, workflowAccepted } = session
   const refused = tools.map((tool): PermissionRule => ({ permission: tool, pattern: '*', action: 'deny' }))
   const { rules, narrowing, ceiling } = agent
-  const above = ceiling && { ceilings: [{ trusted: ceiling, untrusted: [] }] }
+  const floor = floorOf(session)
+  const above = { ...(ceiling && { ceilings: [{ trusted: ceiling, untrusted: [] }] }), ...(floor && { floor }) }
   if (workflowRunID === undefined) return { trusted: [...rules, ...permission, ...refused], untrusted: narrowing, ...above }
   const workflow = { rules: permission, isAccepted: workflowAccepted === true }
   return { trusted: [...rules, ...refused], untrusted: narrowing, workflow, ...above }
+}
+
+/** What of a session its rules are made of. */
+type Ruled = Partial<
+  Pick<Session, 'permission' | 'workflowRunID' | 'workflowAccepted' | 'executionPolicy' | 'directory' | 'directoryPrefixes'>
+>
+
+/** Of the session of a hosted caller: its directory, as long as that lies in what its owner may use. */
+function floorOf(session: Ruled): Floor | undefined {
+  const { executionPolicy, directory = '' } = session
+  if (executionPolicy === undefined) return undefined
+  return { roots: isOfOwner(session, directory) ? [directory] : [], isConfined: executionPolicy !== 'native' }
 }
 
 function delegationOf({ delegation }: Session): Delegation | undefined {

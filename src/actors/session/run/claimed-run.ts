@@ -42,8 +42,8 @@ export function layersOf(
 /** Of runs that no rule but those of their agent holds for: what is found by them is found once. */
 const ofAgent = new WeakMap<AgentView, PermissionLayers>()
 
-function hasOwnRules({ permission, workflowRunID }: Session): boolean {
-  return permission !== undefined || workflowRunID !== undefined
+function hasOwnRules({ permission, workflowRunID, executionPolicy }: Session): boolean {
+  return permission !== undefined || workflowRunID !== undefined || executionPolicy !== undefined
 }
 
 function joinedLayers(

@@ -59,7 +59,7 @@ export async function judgeAttempt(
 ): Promise<Judgement> {
   const before = await rulesNow(core, run, call.world)
   // What hides a tool by now would not have let it be called; its world did not hide it.
-  if (before !== call.world && !isOffered(before.layers, call.tool.contribution))
+  if (before !== call.world && !isOffered(before.layers, call.tool))
     return { denied: { permission: call.tool.contribution.id, patterns: ['*'] } }
   const attempt = await makeAttempt(core, run, call, signal)
   call.attempt = attempt
@@ -133,6 +133,7 @@ export function contextOf(
     signal,
     refused: refusedTools(run),
     unattended: run.prompt.unattended === true,
+    ...(rules.layers.floor !== undefined && { bounds: rules.layers.floor }),
     progress: (metadata) => call.step.callProgress(call.callId, metadata),
     decisions: (permission, patterns) => decisionsOf(core, run, call, { permission, patterns }, rules),
   }

@@ -1,4 +1,5 @@
 /** The tools a run may call (sessions-events §8.6), found once for each view of the plugins. */
+import { isOnFloor } from '../../../machines/permission/floor.js'
 import { isOfferedByAll, type PermissionLayers } from '../../../machines/permission/permission.js'
 import type { RegisteredTool, RegistryView } from '../../../ports/view.js'
 import type { ClaimedRun } from './claimed-run.js'
@@ -40,13 +41,14 @@ const allowed = new WeakMap<PermissionLayers, { readonly view: RegistryView; rea
 export function allowedTools({ view, layers }: Pick<World, 'view' | 'layers'>): OfferedTools {
   const known = allowed.get(layers)
   if (known?.view === view) return known.tools
-  const offered = view.tools.filter(({ contribution }) => isOffered(layers, contribution))
+  const offered = view.tools.filter((tool) => isOffered(layers, tool))
   const tools = new Map(offered.map((tool) => [tool.contribution.id, tool]))
   allowed.set(layers, { view, tools })
   return tools
 }
 
 /** Whether no rule hides the tool as a whole. */
-export function isOffered(layers: PermissionLayers, { id, permission }: RegisteredTool['contribution']): boolean {
+export function isOffered(layers: PermissionLayers, { contribution: { id, permission }, pluginId }: RegisteredTool): boolean {
+  if (layers.floor !== undefined && !isOnFloor(layers.floor, id, pluginId)) return false
   return isOfferedByAll(layers, permission) && (id === permission || isOfferedByAll(layers, id))
 }

@@ -67,7 +67,7 @@ export function createSystemContext(
     const [files, project, sections] = await Promise.all([
       core.resources.instructions(session.directory),
       core.projects.identify(session.directory),
-      sectionsOf(view, session.directory),
+      session.executionPolicy === undefined ? sectionsOf(view, session.directory) : [], // What plugins know is not for strangers.
     ])
     const { os, arch } = effects.platform
     const environment = {

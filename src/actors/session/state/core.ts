@@ -12,6 +12,7 @@ import type { Families } from '../../events/families.js'
 import type { Journal } from '../../events/journal.js'
 import type { Live } from '../../events/live.js'
 import type { Owners } from '../../tenancy/owners.js'
+import type { Hosting } from '../../tenancy/hosted-session.js'
 import type { ManagedOutputs } from '../../../ports/plugin.js'
 import type { WorkspacePlugins } from '../../../ports/view.js'
 import type { CallNames } from './call-names.js'
@@ -65,6 +66,8 @@ export interface Sources {
   readonly configs: Configs & Pick<ConfigFacade, 'latest'>
   readonly resources: Resources
   readonly providers: Providers
+  /** What agents may for hosted callers. */
+  readonly hosting: Hosting
   /** Registered workspaces. */
   readonly managed: Pick<WorkspaceRegistry, 'all'>
   readonly plugins: WorkspacePlugins

@@ -1,5 +1,5 @@
 /** Session records: create, list, change, delete (sessions-events §2.2–2.9). */
-import { type Caller, LOCAL_TENANT, mayUseDirectory } from '../../../protocol/caller.js'
+import { type Caller, isOfWorkspace, LOCAL_TENANT, mayUseDirectory } from '../../../protocol/caller.js'
 import { SvcError } from '../../../protocol/errors.js'
 import type { ModelRef } from '../../../protocol/message/message.js'
 import {
@@ -11,6 +11,7 @@ import {
 } from '../../../protocol/session/session.js'
 import { EXTERNAL } from '../../../protocol/session/external-provider.js'
 import type { RawJson, SessionListQuery } from '../../../ports/facades.js'
+import { hostedFields } from '../../tenancy/hosted-session.js'
 import type { Change } from '../../events/journal.js'
 import { rootOf, sessionOrThrow, type Rows, type Work, type Sources } from './core.js'
 import { refuseExternal } from './external-agent.js'
@@ -26,7 +27,7 @@ export function hasDefaultTitle(title: string): boolean {
 }
 
 export interface CreateOptions {
-  /** Further fields of the record. */
+  /** Further fields of the record; of a hosted caller, what its session says of that wins. */
   readonly extra?: Readonly<Record<string, unknown>>
   /** Joins the commit that creates the session. */
   along?(tx: Change, session: Session): void
@@ -47,10 +48,14 @@ export async function createSession(
   const parent = request.parentId === undefined ? undefined : store.sessions.get(request.parentId)
   if (request.parentId !== undefined) {
     if (parent === undefined) throw new SvcError('resource.not_found', `There is no session "${request.parentId}" to be the parent.`)
-    if ((parent.svcTenantId ?? LOCAL_TENANT) !== caller.tenantId) throw new SvcError('auth.session_forbidden')
+    if ((parent.svcTenantId ?? LOCAL_TENANT) !== caller.tenantId || !isOfWorkspace(caller, parent.workspaceId))
+      throw new SvcError('auth.session_forbidden')
   }
+  if (request.workspaceId !== undefined && !isOfWorkspace(caller, request.workspaceId))
+    throw new SvcError('request.forbidden', 'The credential is for another workspace.')
+  const workspaceId = request.workspaceId ?? caller.workspaceId
   await refuseUnknownWorkspace(core, caller, directory, request)
-  if (request.model !== undefined) await core.providers.check(directory, request.model, request.workspaceId, request.parentId)
+  if (request.model !== undefined) await core.providers.check(directory, request.model, workspaceId, request.parentId)
   const [project, agent, model] = await Promise.all([
     core.projects.identify(directory),
     external ?? agentName(core, directory, request.agent, request.parentId),
@@ -72,10 +77,11 @@ export async function createSession(
     svcTenantId: caller.tenantId,
     ...(kept.quotas !== undefined && { tenantQuotas: kept.quotas }),
     ...(request.parentId === undefined ? {} : { parentId: request.parentId }),
-    ...(request.workspaceId === undefined ? {} : { workspaceId: request.workspaceId }),
+    ...(workspaceId === undefined ? {} : { workspaceId }),
     ...(project.path === undefined ? {} : { path: project.path }),
     ...(model === undefined ? {} : { model }),
     ...(request.permission === undefined ? {} : { permission: request.permission }),
+    ...(caller.hosted === true ? hostedFields(caller, await core.hosting.policy()) : {}),
   }
   journal.commit('process', (tx) => {
     refuseTooManySessions(store, caller.tenantId, kept)
@@ -97,7 +103,7 @@ async function refuseUnknownWorkspace(
   directory: string,
   { workspaceId, parentId }: CreateSessionRequest,
 ): Promise<void> {
-  if (workspaceId === undefined || workspaceId === directory) return
+  if (workspaceId === undefined || workspaceId === directory || workspaceId === caller.workspaceId) return
   if (parentId !== undefined && store.sessions.get(parentId)?.workspaceId === workspaceId) return
   const isKnown = (await managed.all()).some(({ id, root }) => id === workspaceId && mayUseDirectory(caller, root))
   if (!isKnown) throw new SvcError('request.unprocessable', `There is no workspace "${workspaceId}".`, { workspaceId })
@@ -135,6 +141,7 @@ export function listSessions(core: Rows & Work, caller: Caller, query: SessionLi
   const rows = core.store.sessions.list({
     tenantId: caller.tenantId,
     prefixes: caller.directoryPrefixes,
+    workspaceId: caller.workspaceId,
     directory: query.directory,
     path: query.path,
     rootsOnly,

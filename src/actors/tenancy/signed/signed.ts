@@ -91,7 +91,7 @@ export async function openSigned({ effects, fixed, file, isShared }: SignedDeps)
     if (claims === 'forged') return 'forged'
     if (typeof claims === 'string' || !holds(claims, clock.now())) return undefined
     const caller = callerOf(claims)
-    if (caller !== undefined) remembered.set(digest, { claims, caller })
+    remembered.set(digest, { claims, caller })
     return caller
   }
 
@@ -119,9 +119,8 @@ async function readKey(files: Pick<Effects['files'], 'stat' | 'read' | 'exposure
   return { text, identity: stat.identity }
 }
 
-/** What a credential of one workspace may see is not told from the rest yet: such a one opens nothing. */
-function callerOf({ subject, tenantId, directoryPrefixes, hosted, expiresAt, workspaceId }: Claims): Caller | undefined {
-  if (workspaceId !== undefined && workspaceId !== null) return undefined
+function callerOf({ subject, tenantId, directoryPrefixes, hosted, expiresAt, workspaceId }: Claims): Caller {
   const common = { subject, tenantId, authenticated: true, operator: false, directoryPrefixes, until: expiresAt * SECOND }
-  return hosted ? { ...common, hosted: true } : common
+  const scoped = typeof workspaceId === 'string' ? { ...common, workspaceId } : common
+  return hosted ? { ...scoped, hosted: true } : scoped
 }

@@ -95,7 +95,7 @@ async function openDirectory(path: string): Promise<FileHandle> {
  * A name for the opened directory that later changes of the path cannot redirect (threat-model F1): on Linux through
  * its descriptor, elsewhere its path. `canonical` refuses a directory that became a link since the path was resolved.
  */
-async function anchor(directory: FileHandle, path: string, canonical: boolean): Promise<string> {
+export async function anchor(directory: FileHandle, path: string, canonical: boolean): Promise<string> {
   if (process.platform !== 'linux') return dirname(path)
   const folder = `/proc/self/fd/${directory.fd}`
   if (canonical) {

@@ -7,12 +7,13 @@
  */
 import { closeSync, constants, fstatSync, openSync, readSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import type { BigIntStats, Dirent, Stats } from 'node:fs'
-import { mkdir, open, opendir, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises'
+import { mkdir, open, opendir, readdir, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { SvcError } from '../../../protocol/errors.js'
 import type { DirectoryEntry, FileStat, Files } from '../../../ports/effects.js'
 import { exposureOf, findExposure } from './file-exposure.js'
 import { fileEntry, makeLink, readLink } from './links.js'
+import { remove } from './removal.js'
 import { createSink, syncDirectory, writeAtomic } from './file-writes.js'
 import { createPace, type Pace } from '../../../kernel/pause.js'
 import { walkTree } from './tree.js'
@@ -187,17 +188,6 @@ async function* readChunks(path: string, signal: AbortSignal, canonical: boolean
     }
   } finally {
     await handle.close()
-  }
-}
-
-async function remove(path: string): Promise<void> {
-  try {
-    await unlink(path)
-  } catch (error) {
-    const code = errorCode(error)
-    if (code === 'ENOENT' || code === 'ENOTDIR') return
-    if (code !== 'EISDIR' && code !== 'EPERM') throw error
-    await rmdir(path)
   }
 }
 

@@ -194,7 +194,7 @@ async function writeAll(changed: readonly Planned[], files: Files): Promise<void
 
 async function put({ target, mode, movedMode }: Planned, content: Uint8Array | undefined, files: Files): Promise<void> {
   const bits = mode ?? movedMode
-  if (content === undefined) return files.remove(target.path)
+  if (content === undefined) return files.remove(target.path, { canonical: true })
   if (bits === undefined) return writeFile(files, target, content)
   await files.writeAtomic(target.path, content, { canonical: true, mode: bits })
 }

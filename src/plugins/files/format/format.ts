@@ -63,11 +63,13 @@ export function createFormatting(host: Host): Formatting {
   const tools: Tools = { ...host, said: createLru(256), question: createFormatterQuestion(host) }
   return {
     async ask(targets, context) {
+      if (context.bounds !== undefined) return // Nothing runs for strangers that they did not ask for.
       await askFor(tools, targets, context).catch((error: unknown) =>
         log.warn('a formatter could not be asked about', { directory: context.directory, reason: String(error) }),
       )
     },
     async apply(written, context) {
+      if (context.bounds !== undefined) return NOTHING
       try {
         return await formatAll(tools, written, context)
       } catch (error) {
@@ -172,7 +174,7 @@ async function outcome(
   const reason = failure ?? (made === undefined ? 'it left no file, or a larger one than tools change' : emptied(made))
   const kept = reason === undefined && made !== undefined ? made : content
   const kind = (await files.entry(target.path))?.kind
-  if (kind !== undefined && kind !== 'file') await files.remove(target.path)
+  if (kind !== undefined && kind !== 'file') await files.remove(target.path, { canonical: true })
   if (now === undefined || !isSame(now, kept)) await files.writeAtomic(target.path, kept, { canonical: true })
   return reason ?? kept
 }

@@ -13,14 +13,15 @@ import type { Queries } from '../queries.js'
 /** Tools whose results name the files they have changed. */
 export const CHANGING_TOOLS = ['write', 'edit', 'apply_patch'] as const
 
-const Context = z.looseObject({ toolId: z.string(), directory: z.string() })
+const Context = z.looseObject({ toolId: z.string(), directory: z.string(), sessionId: z.string() })
 const Changed = z.looseObject({ filePath: z.string(), type: z.string() })
 const Result = z.looseObject({ output: z.string(), metadata: z.looseObject({ files: z.array(Changed).optional() }) })
 
 /** The result with the errors in the files that were changed; as it was when no server that runs knows one of them. */
-export function afterChange({ effects }: Pick<NativeHost, 'effects'>, queries: Queries, clients: Clients) {
+export function afterChange({ effects, sessions }: Pick<NativeHost, 'effects' | 'sessions'>, queries: Queries, clients: Clients) {
   return async (context: Readonly<Record<string, unknown>>, value: unknown, signal: AbortSignal): Promise<unknown> => {
-    const { directory } = Context.parse(context)
+    const { directory, sessionId } = Context.parse(context)
+    if (sessions.get(sessionId)?.executionPolicy !== undefined) return value // No server works for strangers.
     const result = Result.safeParse(value)
     const files = result.success ? (result.data.metadata.files ?? []).filter(({ type }) => type !== 'delete') : []
     if (!result.success || files.length === 0 || !clients.in(directory).some(({ isReady }) => isReady)) return value

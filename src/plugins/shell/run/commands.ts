@@ -81,7 +81,7 @@ export function createCommands({ host, scanner, environment }: CommandDeps): Com
 
   /** How the sandbox confines the line; undefined = it is off. */
   const confine = async (input: CommandInput, context: ToolContext, scan: ShellScan): Promise<Confinement | undefined> => {
-    if (input.isConfined !== true && !(await sandbox.isOn(context.directory))) return undefined
+    if (input.isConfined !== true && context.bounds?.isConfined !== true && !(await sandbox.isOn(context.directory))) return undefined
     const network =
       input.network === true || context.decisions('network', commandPatterns(scan, input.command)).every((each) => each === 'allow')
     return { network, placeOf: sandbox.placeOf }
@@ -94,7 +94,9 @@ export function createCommands({ host, scanner, environment }: CommandDeps): Com
     const made = scan.segments.some(({ text }) => MAKES_REPOSITORY.test(text)) ? [directory, context.directory] : []
     const writes = [...scan.writes, ...made.flatMap((place) => PARTS.map((name) => joinPath(place, name)))]
     const granted = { ...grantsOf(scan, confinement), writes }
-    const line = await sandbox.wrap({ program: shell, args, cwd: directory, workspace: context.directory, network, searchPath, ...granted })
+    const within = context.bounds?.roots
+    const place = { cwd: directory, workspace: context.directory, ...(within !== undefined && { within }) }
+    const line = await sandbox.wrap({ program: shell, args, ...place, network, searchPath, ...granted })
     if ('unavailable' in line) {
       const what = input.isConfined === true ? 'There is no sandbox' : 'The sandbox is switched on (permission.sandbox) and cannot be had'
       throw new ToolError(`${what}, so nothing was run: ${line.unavailable}`)

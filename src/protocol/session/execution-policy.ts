@@ -1,0 +1,5 @@
+/** How agents work for hosted callers (subsystems d.9). */
+import * as z from 'zod'
+
+export const ExecutionPolicy = z.enum(['sandbox', 'native', 'disabled']).meta({ id: 'ExecutionPolicy' })
+export type ExecutionPolicy = z.infer<typeof ExecutionPolicy>

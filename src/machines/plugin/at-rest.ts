@@ -3,6 +3,7 @@
  * tell them, without being run. The actors can be made of it later, and go on from there.
  */
 import { initialTransition, matchesState, type Snapshot, type SnapshotFrom, transition } from 'xstate'
+import { isRecord } from '../../protocol/text/json.js'
 import type { Assessment } from './assessment.js'
 import { generationMachine } from './generation.machine.js'
 import { type PackageEvent, type PackageInput, packageMachine } from './package.machine.js'
@@ -40,12 +41,10 @@ export function restorable(serving: PackageSnapshot, instanceId: string): Snapsh
   const steps = [{ type: 'process.prepared', instanceId, isKnown: true } as const, done('start'), done('publish')]
   const generation = steps.reduce((at, event) => transition(generationMachine, at, event)[0], starting)
   const persisted = packageMachine.getPersistedSnapshot(serving)
-  const children: Readonly<Record<string, object>> = 'children' in persisted ? Object(persisted.children) : {}
-  const ours = Object.entries(children).map(([id, child]) => [
-    id,
-    { ...child, snapshot: generationMachine.getPersistedSnapshot(generation) },
-  ])
-  return Object.assign(persisted, { children: Object.fromEntries(ours) })
+  const children = 'children' in persisted && isRecord(persisted.children) ? persisted.children : {}
+  const snapshot = generationMachine.getPersistedSnapshot(generation)
+  const ours = Object.entries(children).map(([id, child]): [string, unknown] => [id, { ...(isRecord(child) && child), snapshot }])
+  return Object.assign(persisted, { children: Object.fromEntries<unknown>(ours) })
 }
 
 function moved(at: PackageSnapshot, event: PackageEvent): PackageSnapshot {

@@ -14,7 +14,7 @@ import type { Assessment } from '../../../machines/plugin/assessment.js'
 import type { InstanceRef } from '../generation/instance.js'
 import { createRestingPackages, type RestingDeps } from './resting-packages.js'
 
-export type PackageLogic = typeof packageMachine
+type PackageLogic = typeof packageMachine
 export type PackageSnapshot = SnapshotFrom<PackageLogic>
 
 export interface PackageSupervisor {

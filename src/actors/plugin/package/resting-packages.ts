@@ -25,7 +25,7 @@ export interface RestingDeps {
   onWoken(input: PackageInput, rested: Rested): void
 }
 
-export interface Rested {
+interface Rested {
   readonly state: PackageState | undefined
   readonly restorable: Snapshot<unknown>
   readonly generation: PreparedGeneration

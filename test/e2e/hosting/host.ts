@@ -200,7 +200,8 @@ export async function openHost(options: readonly string[] = [], times: object = 
       const short = shortName(tenant, workspace)
       const { pid } = JSON.parse(readFileSync(join(data, 'm', short, 'process.json'), 'utf8')) as { readonly pid: number }
       process.kill(pid, 'SIGKILL')
-      await untilNone(() => mentioning(`${data}/m/${short}`))
+      // Not until there is none: its successor may be there at once.
+      await untilNone(() => mentioning(`${data}/m/${short}`).filter((each) => each.pid === pid))
     },
     restartDatabase: () => restart(data),
     secret,

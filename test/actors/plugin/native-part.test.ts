@@ -64,7 +64,8 @@ test.each([
   [undefined, { SVC_AGENT_AUTH_CONFIG: '/tokens.json' }, false],
   [undefined, { SVC_AGENT_AUTH_CONFIG: '' }, true],
   [true, { SVC_AGENT_PLUGIN_SANDBOX: 'off' }, false],
-  [false, { SVC_AGENT_PLUGIN_SANDBOX: 'required', SVC_AGENT_AUTH_CONFIG: '/tokens.json' }, true],
+  [false, { SVC_AGENT_PLUGIN_SANDBOX: 'required' }, true],
+  [false, { SVC_AGENT_AUTH_CONFIG: '/tokens.json' }, false],
 ])('with the sandbox %s in %j it may run: %s', (sandbox, env, may) => {
   expect(whyNotInside({ sandbox }, env) === undefined).toBe(may)
 })

@@ -24,6 +24,7 @@ describe('the policy', () => {
     [undefined, { SVC_AGENT_PLUGIN_SANDBOX: 'false' }, 'off'],
     [undefined, { SVC_AGENT_PLUGIN_SANDBOX: 'maybe' }, 'auto'],
     [undefined, { SVC_AGENT_AUTH_CONFIG: '/tokens.json', SVC_AGENT_PLUGIN_SANDBOX: 'off' }, 'required'],
+    [false, { SVC_AGENT_AUTH_CONFIG: '/tokens.json' }, 'required'],
     [undefined, {}, 'auto'],
   ])('of %s under %j is %s', (sandbox, env, expected) => {
     expect(sandboxPolicy(sandbox, env)).toBe(expected)

@@ -61,7 +61,6 @@ export async function insideOf(deps: NativeDeps, subject: NativeSubject): Promis
 
 /** A sentence where a sandbox is required; where callers have tenants the server is shared (plugin-protocol §9.4). */
 export function whyNotInside({ sandbox }: Pick<PackageEntry, 'sandbox'>, env: Effects['env']): string | undefined {
-  const isShared = (env['SVC_AGENT_AUTH_CONFIG'] ?? '') !== ''
-  if (sandboxPolicy(sandbox ?? (isShared || undefined), env) !== 'required') return undefined
+  if (sandboxPolicy(sandbox, env) !== 'required') return undefined
   return 'plugins run in a sandbox here, and native code runs in none; approve its runtime instead'
 }

@@ -192,7 +192,8 @@ export const REASONS = {
   'src/actors/plugin/generation/generation.actor.ts in flight processes': LISTED,
   'src/actors/plugin/generation/generation.actor.ts in flight starting':
     'starts of instances, which are machines: a kill waits for what it kills',
-  'src/actors/plugin/process/offers.ts in flight taken': 'a memory: what was used of what is known; it forgets what was not used in the end',
+  'src/actors/plugin/process/offers.ts in flight taken':
+    'a memory: what was used of what is known; it forgets what was not used in the end',
   'src/actors/plugin/native/native-calls.ts in flight underWay': INSIDE,
   'src/actors/plugin/package/package-copy.ts in flight closing': ENDINGS,
   'src/actors/plugin/package/package-reader.ts in flight known': 'a memory: what is read anew is forgotten first',

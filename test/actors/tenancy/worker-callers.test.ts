@@ -101,9 +101,8 @@ test('clocks may differ by five seconds, a lifetime is five minutes at most, and
   expect(callerOf({ issuedAt: clock.now(), expiresAt: clock.now() + 1000 })).toBeUndefined() // ms
 })
 
-test('a token with quotas is refused in words of its own, for nobody would keep them', () => {
-  expect(() => callerOf({ quotas: { maxInFlight: 3 } })).toThrow('does not enforce quotas, and the token has maxInFlight')
-  expect([callerOf({ quotas: {} }), callerOf({ quotas: null })].every((caller) => caller !== undefined)).toBe(true)
+test('a caller is held to the quotas of its token', () => {
+  expect([{ maxInFlight: 3 }, {}, null].map((quotas) => callerOf({ quotas })?.quotas)).toEqual([{ maxInFlight: 3 }, {}, undefined])
 })
 
 test('a token has one spelling, is signed by this key, and is of its form', () => {

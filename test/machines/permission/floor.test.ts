@@ -56,7 +56,7 @@ describe.each(Object.entries(WAYS))('%s', (_, way) => {
     const expected = LISTED.includes(permission) ? 'allow' : 'deny'
     expect(judge({ ...given, layers, need })).toEqual({ decision: expected, patterns: expected === 'allow' ? [] : ['/x'] })
     expect(judge({ ...given, layers: { ...layers, floor: { ...floor, roots: [] } }, need }).decision).toBe('deny')
-    if (expected === 'deny') expect(evaluateLayers(layers, permission, '/x')).toBe('deny')
+    expect(evaluateLayers(layers, permission, '/x') === 'deny').toBe(expected === 'deny')
   })
 })
 

@@ -11,14 +11,12 @@ import { createLru } from '../../../kernel/lru.js'
 import type { CredentialSource } from '../../../ports/credentials.js'
 import type { Clock } from '../../../ports/effects.js'
 import { type Caller, LOCAL_TENANT } from '../../../protocol/caller.js'
-import { SvcError } from '../../../protocol/errors.js'
 import type { WorkerBootstrap, WorkerClaims } from '../../../protocol/hosting/worker.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { holds, readToken } from './worker-token.js'
 
 const SECOND = 1000
 
-/** `callerOf` throws `request.forbidden` for a token that is good and asks for what this version does not do. */
 export function openWorkerCallers(clock: Pick<Clock, 'now'>, key: KeyObject, worker: WorkerBootstrap): CredentialSource {
   const own = randomBytes(32)
   const remembered = createLru<string, { readonly claims: WorkerClaims; readonly caller: Caller }>(LIMITS.worker.remembered)
@@ -30,7 +28,6 @@ export function openWorkerCallers(clock: Pick<Clock, 'now'>, key: KeyObject, wor
       if (known !== undefined) return holds(known.claims, clock.now()) ? known.caller : undefined
       const claims = readToken(secret, key, worker)
       if (claims === undefined || !holds(claims, clock.now())) return undefined
-      refuseQuotas(claims)
       const caller = callerOf(claims, worker)
       remembered.set(digest, { claims, caller })
       return caller
@@ -39,20 +36,14 @@ export function openWorkerCallers(clock: Pick<Clock, 'now'>, key: KeyObject, wor
   }
 }
 
-function callerOf({ subject, actorType, directoryPrefix, scopes, expiresAt }: WorkerClaims, { root }: WorkerBootstrap): Caller {
+function callerOf({ subject, actorType, directoryPrefix, scopes, quotas, expiresAt }: WorkerClaims, { root }: WorkerBootstrap): Caller {
   const common = { subject, tenantId: LOCAL_TENANT, authenticated: true, operator: false, actorType, until: expiresAt * SECOND } as const
   const worker = { directoryPrefixes: [directoryPrefix], scopes: new Set(scopes) }
   return {
     ...common,
     ...worker,
+    ...(quotas != null && { quotas }),
     ...(directoryPrefix === root && { hasWhole: true as const }),
     ...(scopes.includes('workspace:admin') && { manages: true as const }),
   }
-}
-
-/** A bound that nobody keeps is refused rather than promised. */
-function refuseQuotas({ quotas }: WorkerClaims): void {
-  const names = Object.keys(quotas ?? {})
-  if (names.length > 0)
-    throw new SvcError('request.forbidden', `This worker does not enforce quotas, and the token has ${names.join(', ')}: sign one without.`)
 }

@@ -101,8 +101,9 @@ test('clocks may differ by five seconds, a lifetime is five minutes at most, and
   expect(callerOf({ issuedAt: clock.now(), expiresAt: clock.now() + 1000 })).toBeUndefined() // ms
 })
 
-test('a caller is held to the quotas of its token', () => {
-  expect([{ maxInFlight: 3 }, {}, null].map((quotas) => callerOf({ quotas })?.quotas)).toEqual([{ maxInFlight: 3 }, {}, undefined])
+test('a caller is held to the quotas of its token', async () => {
+  const callers = await Promise.all([{ maxInFlight: 3 }, {}, null].map((quotas) => callerOf({ quotas })))
+  expect(callers.map((caller) => caller?.quotas)).toEqual([{ maxInFlight: 3 }, {}, undefined])
 })
 
 test('a token has one spelling, is signed by this key, and is of its form', () => {

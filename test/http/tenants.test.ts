@@ -20,6 +20,8 @@ const index = createTokenIndex([
   { token: 'of-acme', tenantId: 'acme', directoryPrefixes: ['/srv'] },
   { token: 'of-other', tenantId: 'other', directoryPrefixes: ['/srv'] },
   { token: 'of-nowhere', tenantId: 'acme', directoryPrefixes: [] },
+  { token: 'of-spent', tenantId: 'spent', directoryPrefixes: ['/srv'], requestsPerMinute: 0 },
+  { token: 'of-busy', tenantId: 'busy', directoryPrefixes: ['/srv'], maxInFlight: 0 },
 ])
 const file: CredentialSource = {
   callerOf: index.callerOf,
@@ -209,6 +211,23 @@ describe.each(['acme', 'other', 'nowhere', 'hostedSigned'] as const)('the hosted
     expect(off.map(({ reason }) => reason)).toEqual(off.map(() => 'not for hosted callers'))
   })
 })
+
+test.each(['of-spent', 'of-busy'])(
+  '%s, whose quota is used up, is told so by every operation, in one text, whatever object it names',
+  async (credential) => {
+    const texts = new Set<string>()
+    for (const contract of ASKED.filter((each) => !isOpen(each))) {
+      for (const which of ['own', 'foreign', 'absent'] as const) {
+        const { status, code, message } = await ask(contract, credential, which)
+        expect([contract.id, which, status, code]).toEqual([contract.id, which, 429, 'quota.exceeded'])
+        texts.add(message ?? '')
+      }
+    }
+    expect(texts.size).toBe(1)
+    for (const contract of ASKED.filter(isOpen))
+      expect([contract.id, (await ask(contract, credential)).status]).not.toEqual([contract.id, 429])
+  },
+)
 
 test('a caller of the daemon that is not hosted is let in by everything but what is for the operator, with what it owns', async () => {
   const expected = (contract: RouteContract): string => {

@@ -86,7 +86,8 @@ export function createAdmission({ sessions, interactions, system }: Pick<Runtime
         requireOperator(caller)
         return ''
       case 'local':
-        if (caller.authenticated && !caller.operator) throw new SvcError('feature.not_implemented', 'This is off for hosted callers.')
+        if (caller.authenticated && !caller.operator)
+          throw new SvcError('feature.not_implemented', 'This is for the operator of this server alone: it is about more than one tenant.')
         return ''
     }
   }

@@ -22,7 +22,8 @@ export interface Connection {
 }
 
 export interface Listener {
-  onStatus(status: Status): void
+  /** `reason`: what the server said of a credential that was given. */
+  onStatus(status: Status, reason?: string): void
   onFrame(frame: InspectorFrame): void
   /** The stream has begun, for the first time or anew. */
   onOpen(): void
@@ -113,8 +114,10 @@ export function connect(listener: Listener, since?: number): Connection {
       await read(response)
     } catch (error) {
       if (own.signal.aborted) return
-      if (error instanceof Refused && error.status === 401) return listener.onStatus('token')
-      if (error instanceof Refused && error.status !== 429) return listener.onStatus('off')
+      const reason = error instanceof Refused && token !== undefined ? error.message : undefined
+      if (error instanceof Refused && error.status === 401)
+        return listener.onStatus('token', reason && 'The server does not take this token, or takes it no longer.')
+      if (error instanceof Refused && error.status !== 429) return listener.onStatus('off', reason)
     }
     if (own.signal.aborted) return
     listener.onStatus('lost')

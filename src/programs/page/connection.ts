@@ -114,10 +114,7 @@ export function connect(listener: Listener, since?: number): Connection {
       await read(response)
     } catch (error) {
       if (own.signal.aborted) return
-      const reason = error instanceof Refused && token !== undefined ? error.message : undefined
-      if (error instanceof Refused && error.status === 401)
-        return listener.onStatus('token', reason && 'The server does not take this token, or takes it no longer.')
-      if (error instanceof Refused && error.status !== 429) return listener.onStatus('off', reason)
+      if (error instanceof Refused && error.status !== 429) return listener.onStatus(...refusal(error, token !== undefined))
     }
     if (own.signal.aborted) return
     listener.onStatus('lost')
@@ -149,6 +146,12 @@ export function connect(listener: Listener, since?: number): Connection {
       attempt?.abort()
     },
   }
+}
+
+/** What the server says of a token is told only where one was given. */
+function refusal({ status, message }: Refused, isGiven: boolean): [Status, string | undefined] {
+  if (status !== 401) return ['off', isGiven ? message : undefined]
+  return ['token', isGiven ? 'The server does not take this token, or takes it no longer.' : undefined]
 }
 
 function messageOf(text: string): string | undefined {

@@ -16,6 +16,7 @@ const WITH: Readonly<Record<string, readonly string[]>> = {
   'plugin test --server': ['tool'],
 }
 const VALUE: Readonly<Record<string, string>> = {
+  'audit --since': '2026-05-04',
   'workflow preview --from': '2026-05-04',
   'serve --cors': 'https://app.example:8443',
 }

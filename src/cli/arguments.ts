@@ -9,6 +9,7 @@ import { INSPECT, type InspectOptions } from './commands/inspect/inspect-page.js
 import { type ProgramOptions, readProgramArguments } from './commands/acceptance/program-arguments.js'
 import { FORMATTER } from './commands/formatter/formatter-pages.js'
 import { LSP } from './commands/lsp/lsp-pages.js'
+import type { AuditOptions } from './commands/audit/audit-page.js'
 import type { LogsOptions } from './commands/logs/logs-page.js'
 import type { McpOptions } from './commands/mcp/mcp-options.js'
 import { MCP } from './commands/mcp/mcp-page.js'
@@ -24,7 +25,7 @@ import { meant } from './line/nearest.js'
 import { type Value, VALUES } from './line/page.js'
 import { COMPLETION, MAN, OPENAPI, PAGES } from './help/pages.js'
 import { pageOf, readLine } from './line/read-line.js'
-import { readCleanup, readLogs, readUsage } from './upkeep-arguments.js'
+import { readAudit, readCleanup, readLogs, readUsage } from './upkeep-arguments.js'
 import { readTokenArguments, type TokenOptions } from './commands/token/token-arguments.js'
 import type { UsageOptions } from './commands/usage/usage-page.js'
 import { readWorkflowArguments, type WorkflowOptions } from './commands/workflow/workflow-arguments.js'
@@ -48,6 +49,7 @@ export type Command =
   | { readonly name: 'workflow'; readonly options: WorkflowOptions }
   | { readonly name: 'session'; readonly options: SessionOptions }
   | { readonly name: 'inspect'; readonly options: InspectOptions }
+  | { readonly name: 'audit'; readonly options: AuditOptions }
   | { readonly name: 'logs'; readonly options: LogsOptions }
   | { readonly name: 'spending'; readonly options: UsageOptions }
   | { readonly name: 'cleanup'; readonly options: CleanupOptions }
@@ -145,6 +147,8 @@ function readCommand(name: string, args: string[]): Command {
       return { name, options: readInspect(args) }
     case 'logs':
       return { name, options: readLogs(args) }
+    case 'audit':
+      return { name, options: readAudit(args, Date.now()) }
     case 'usage':
       return { name: 'spending', options: readUsage(args) }
     case 'cleanup':

@@ -70,6 +70,8 @@ async function main(argv: readonly string[]): Promise<number> {
       return (await import('./commands/inspect/inspect.js')).inspect(command.options)
     case 'logs':
       return (await import('./commands/logs/logs.js')).logs(command.options)
+    case 'audit':
+      return (await import('./commands/audit/audit.js')).audit(command.options)
     case 'spending':
       return (await import('./commands/usage/usage.js')).usage(command.options)
     case 'cleanup':

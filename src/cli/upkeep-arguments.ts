@@ -1,8 +1,10 @@
-/** The command lines of `svc logs`, `svc usage` and `svc cleanup` as data. Pure; throws a sentence when one cannot be understood. */
+/** The command lines of `svc audit`, `svc logs`, `svc usage` and `svc cleanup` as data. Pure; throws a sentence when one cannot be understood. */
+import { AUDIT, type AuditOptions } from './commands/audit/audit-page.js'
 import { CLEANUP, type CleanupOptions } from './commands/cleanup/cleanup-page.js'
 import { LOGS, type LogsOptions } from './commands/logs/logs-page.js'
 import { readLine } from './line/read-line.js'
 import { USAGE, type UsageOptions } from './commands/usage/usage-page.js'
+import { LIMITS } from '../protocol/limits.js'
 
 export function readLogs(args: string[]): LogsOptions {
   const { lines, level, plugin, follow, json } = readLine(LOGS, args).values
@@ -17,4 +19,19 @@ export function readUsage(args: string[]): UsageOptions {
 export function readCleanup(args: string[]): CleanupOptions {
   const { 'unused-for': unusedFor, yes, json } = readLine(CLEANUP, args).values
   return { unusedFor, yes, json }
+}
+
+/** `now`: Unix ms. */
+export function readAudit(args: string[], now: number): AuditOptions {
+  const { tenant, since, limit, json } = readLine(AUDIT, args).values
+  return { tenant, since: since === undefined ? undefined : momentOf(since, now), limit: limit ?? LIMITS.audit.pageDefault, json }
+}
+
+const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+function momentOf(text: string, now: number): number {
+  const [, count, unit = ''] = /^(\d{1,6})([mhd])$/.exec(text) ?? []
+  const moment = count === undefined ? (/^\d{4}-\d\d/.test(text) ? Date.parse(text) : Number.NaN) : now - Number(count) * (UNITS[unit] ?? 0)
+  if (Number.isNaN(moment)) throw new Error('--since takes 30m, 12h, 7d, or a time such as 2026-05-04 or 2026-05-04T10:00')
+  return moment
 }

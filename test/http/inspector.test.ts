@@ -78,9 +78,13 @@ describe.each(OPERATIONS.filter((path) => !path.endsWith('events')))('%s', (url)
   })
 })
 
-test.each(OPERATIONS)('%s is off for hosted callers', async (url) => {
+test.each(OPERATIONS)('%s is for nobody but the operator where callers have tenants, and says so', async (url) => {
   const answer = await shared.inject({ url, headers: { authorization: 'Bearer x' } })
-  expect([answer.statusCode, ApiError.parse(answer.json()).code]).toEqual([501, 'feature.not_implemented'])
+  expect(ApiError.parse(answer.json())).toMatchObject({
+    code: 'feature.not_implemented',
+    message: 'This is for the operator of this server alone: it is about more than one tenant.',
+  })
+  expect(answer.statusCode).toBe(501)
 })
 
 test.each(OPERATIONS)('%s needs the token of a server that has one', async (url) => {

@@ -21,6 +21,8 @@ const index = createTokenIndex([
   { token: 'of-acme', tenantId: 'acme', directoryPrefixes: ['/srv'] },
   { token: 'of-other', tenantId: 'other', directoryPrefixes: ['/srv'] },
   { token: 'of-nowhere', tenantId: 'acme', directoryPrefixes: [] },
+  { token: 'of-spent', tenantId: 'spent', directoryPrefixes: ['/srv'], requestsPerMinute: 0 },
+  { token: 'of-busy', tenantId: 'busy', directoryPrefixes: ['/srv'], maxInFlight: 0 },
 ])
 const file: CredentialSource = {
   callerOf: index.callerOf,
@@ -243,6 +245,24 @@ test('a hosted caller reads what somebody of its tenant made who is not hosted, 
     expect([contract.id, await judged(contract, CREDENTIALS.signed)]).toEqual([contract.id, 'let in'])
   }
 })
+
+test.each(['of-spent', 'of-busy'])(
+  '%s, whose quota is used up, is told so by every operation, in one text, whatever object it names',
+  async (credential) => {
+    const texts = new Set<string>()
+    for (const contract of ASKED.filter((each) => !isOpen(each))) {
+      for (const which of ['own', 'foreign', 'absent'] as const) {
+        const { status, code, message } = await ask(contract, credential, which)
+        expect([contract.id, which, status, code]).toEqual([contract.id, which, 429, 'quota.exceeded'])
+        texts.add(message ?? '')
+      }
+    }
+    expect(texts.size).toBe(1)
+    const isAsked = ({ access }: RouteContract) => access.class === 'open' && access.credential !== undefined
+    for (const contract of ASKED.filter((each) => isOpen(each) && !isAsked(each)))
+      expect([contract.id, (await ask(contract, credential)).status]).not.toEqual([contract.id, 429])
+  },
+)
 
 test.each([
   ['signed', true],

@@ -1,5 +1,6 @@
 /** Every command, in the order help shows them. */
 import { ACP } from '../commands/acp/acp-page.js'
+import { AUDIT } from '../commands/audit/audit-page.js'
 import { AUTH } from '../commands/auth/auth-pages.js'
 import { CHAT } from '../commands/chat/chat-page.js'
 import { CONFIG } from '../commands/config/config-pages.js'
@@ -69,6 +70,7 @@ export const PAGES: readonly (Page | Group)[] = [
   CONFIG,
   DOCTOR,
   LOGS,
+  AUDIT,
   USAGE,
   CLEANUP,
   INSPECT,

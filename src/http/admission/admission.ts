@@ -99,7 +99,7 @@ export function createAdmission(
         return ''
       case 'local':
         if (caller.authenticated && !caller.operator && caller.manages !== true)
-          throw new SvcError('feature.not_implemented', 'This is off for hosted callers.')
+          throw new SvcError('feature.not_implemented', 'This is for the operator of this server alone: it is about more than one tenant.')
         return ''
     }
   }

@@ -22,7 +22,8 @@ export interface Connection {
 }
 
 export interface Listener {
-  onStatus(status: Status): void
+  /** `reason`: what the server said of a credential that was given. */
+  onStatus(status: Status, reason?: string): void
   onFrame(frame: InspectorFrame): void
   /** The stream has begun, for the first time or anew. */
   onOpen(): void
@@ -113,8 +114,7 @@ export function connect(listener: Listener, since?: number): Connection {
       await read(response)
     } catch (error) {
       if (own.signal.aborted) return
-      if (error instanceof Refused && error.status === 401) return listener.onStatus('token')
-      if (error instanceof Refused && error.status !== 429) return listener.onStatus('off')
+      if (error instanceof Refused && error.status !== 429) return listener.onStatus(...refusal(error, token !== undefined))
     }
     if (own.signal.aborted) return
     listener.onStatus('lost')
@@ -146,6 +146,12 @@ export function connect(listener: Listener, since?: number): Connection {
       attempt?.abort()
     },
   }
+}
+
+/** What the server says of a token is told only where one was given. */
+function refusal({ status, message }: Refused, isGiven: boolean): [Status, string | undefined] {
+  if (status !== 401) return ['off', isGiven ? message : undefined]
+  return ['token', isGiven ? 'The server does not take this token, or takes it no longer.' : undefined]
 }
 
 function messageOf(text: string): string | undefined {

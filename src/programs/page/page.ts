@@ -165,10 +165,13 @@ function watch(): void {
   visit()
   connection = connect(
     {
-      onStatus(status) {
+      onStatus(status, reason) {
         screen.status(status, STATUS[status])
-        byId('credential').hidden = status !== 'token'
-        if (status === 'token') byId('token').focus()
+        // Who may not look may have another token that may.
+        const asks = status === 'token' || (status === 'off' && reason !== undefined)
+        byId('credential').hidden = !asks
+        if (asks) byId('token').focus()
+        if (reason !== undefined) tell(new Error(reason))
       },
       onOpen: () => void sync().catch(tell),
       onFrame({ records, dropped }) {
@@ -189,6 +192,7 @@ function watch(): void {
   )
   byId('credential').addEventListener('submit', (event) => {
     event.preventDefault()
+    tell(undefined)
     const field = byId('token')
     if (field instanceof HTMLInputElement) connection?.authenticate(field.value)
   })

@@ -24,6 +24,7 @@ const TOGETHER: Readonly<Record<string, readonly string[]>> = {
   'serve --worker-broker-token-file': [...WORKER, '--worker-broker', 'https://host.example'],
 }
 const VALUE: Readonly<Record<string, string>> = {
+  'audit --since': '2026-05-04',
   'workflow preview --from': '2026-05-04',
   'serve --cors': 'https://app.example:8443',
 }

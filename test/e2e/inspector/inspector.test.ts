@@ -11,6 +11,7 @@ import { finish, type ModelServer, reply, startModelServer, text, toolCall } fro
 import { CHROMIUM, closePages, IN_CHROMIUM, openPage, startBrowser, type Watched } from '../server/browser.js'
 import { pictureOf } from './picture.js'
 import { makePlace, withModel } from '../server/place.js'
+import { claimsAt, DAEMON_KEY, sign } from '../../fakes/signed.js'
 import { approve, lifecycleOf, toolProgram, untilState, writePackage } from '../server/plugins.js'
 import { openScene, PROGRAM, type Scene, type Server } from '../server/server.js'
 import { momentText, saveBeforeDue } from '../server/moments.js'
@@ -525,6 +526,33 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
     await watched.page.keyboard.press('Enter')
     await live(watched)
     await row(watched.page, 'runtime').waitFor()
+  })
+
+  test('says what is wrong with a token, shows a tenant nothing, and the operator everything', async () => {
+    const TOKENS = { tokens: [{ token: 'of-acme', tenantId: 'acme', directoryPrefixes: ['/'] }] }
+    const server = await begin(
+      {},
+      { SVC_AGENT_TOKEN: 'open-sesame', SVC_AGENT_AUTH_CONFIG: JSON.stringify(TOKENS), SVC_DAEMON_TOKEN: DAEMON_KEY },
+    )
+    const { page } = await openPage(browser, `${server.url}/v2/inspector`)
+    const signed = sign(claimsAt(Date.now(), { directoryPrefixes: ['/'] }))
+    for (const [token, status, says] of [
+      ['wrong', 'token', 'does not take this token'],
+      ['of-acme', 'off', 'not for hosted callers'],
+      [signed, 'off', 'for the operator of this server alone'],
+    ] as const) {
+      await page.locator('#credential').waitFor()
+      await page.locator('#token').fill(token)
+      await page.keyboard.press('Enter')
+      await page.locator('#message', { hasText: says }).waitFor()
+      await page.locator(`#status.${status}`).waitFor()
+      expect(await page.locator('#tree .row').count()).toBe(0)
+    }
+    await page.locator('#token').fill('open-sesame')
+    await page.keyboard.press('Enter')
+    await page.locator('#status.live').waitFor()
+    await row(page, 'runtime').waitFor()
+    expect([await page.locator('#message').isVisible(), await page.locator('#credential').isVisible()]).toEqual([false, false])
   })
 
   test('three thousand actors can be scrolled, filtered and selected, with only the rows in sight in the page', async () => {

@@ -68,9 +68,9 @@ export async function openTokenFile({ effects, value, operator }: TokenFileDeps)
     return index
   }
 
+  const looking = createAlarm(clock, () => void look())
   /** Of which file the text is being judged. */
   let judged: string | undefined
-  let isClosed = false
 
   async function* partsOf(bytes: Uint8Array): AsyncGenerator<TokenPart> {
     if (bytes.length <= partCharacters) {
@@ -79,7 +79,7 @@ export async function openTokenFile({ effects, value, operator }: TokenFileDeps)
     }
     for await (const { text, line } of inParts(bytes)) {
       await nextTurn() // I4
-      if (isClosed) return
+      if (looking.isOver) return
       yield { text: `{"tokens":[${text}]}`, line }
     }
   }
@@ -107,14 +107,13 @@ export async function openTokenFile({ effects, value, operator }: TokenFileDeps)
   }
 
   let held = await first()
-  const looking = createAlarm(clock, () => void look())
   if (!isInline) looking.set(LIMITS.tenants.look)
 
   async function look(): Promise<void> {
     judged = undefined
     try {
       const next = await load(held)
-      if (isClosed) return
+      if (looking.isOver) return
       if (next !== held) log.info('the token file was read again', { file: value })
       held = next
     } catch (error) {
@@ -132,10 +131,7 @@ export async function openTokenFile({ effects, value, operator }: TokenFileDeps)
     get problem() {
       return held.problem
     },
-    close() {
-      isClosed = true
-      looking.end()
-    },
+    close: () => looking.end(),
   }
 }
 

@@ -25,7 +25,8 @@ beforeEach(async () => {
 afterEach(() => scene.close())
 
 async function begin(how = ''): Promise<void> {
-  server = await scene.start({ SVC_EXTERNAL_CODEX_COMMAND: JSON.stringify([process.execPath, AGENT, notes, how]) })
+  const command = JSON.stringify([process.execPath, AGENT, notes, how])
+  server = await scene.start({ SVC_EXTERNAL_CODEX_COMMAND: command, SVC_EXTERNAL_CLAUDE_COMMAND: command })
 }
 
 const heard = (): { readonly heard: string; readonly text?: string; readonly sessionId?: string }[] =>
@@ -181,6 +182,11 @@ describe('a session on an external agent', () => {
     expect(await server.get(`/v2/sessions/${id}/todos`)).toEqual([{ content: 'Tidy up', status: 'in_progress', priority: 'high' }])
     expect(message.info).toMatchObject({ cost: 0.5, tokens: { total: 1200 } })
     expect((await answer(id, 'usage 0.75', 'say more')).info).toMatchObject({ cost: 0.25 })
+  })
+
+  test('costs what its agent tells, where that counts anew whenever it is started', async () => {
+    const { id } = await create({ externalProvider: 'claude' })
+    for (const cost of [0.5, 0.75, 0.25]) expect((await answer(id, `usage ${cost}`)).info).toMatchObject({ cost })
   })
 
   test('shows what is said and what is called in the order in which it came: live, kept, and after a restart', async () => {

@@ -83,8 +83,7 @@ export interface Sessions {
   runtime(id: string): SessionRuntimeSnapshot
   todos(id: string): Todo[]
   pin(id: string, pinned: boolean | undefined): Session
-  /** A copy as a child of the session; throws `resource.not_found` for an unknown message. */
-  /** Held to the quotas of the caller, or else to those of the session. */
+  /** A copy as a child of the session, held to the quotas of the caller, or else of the session; throws `resource.not_found` for an unknown message. */
   fork(id: string, request: ForkSessionRequest, caller?: Caller): Promise<Session>
   /** Directories the caller may use that complete a path as `update` takes it. */
   directoryOptions(

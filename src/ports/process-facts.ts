@@ -22,4 +22,4 @@ export interface LocalPeer {
 }
 
 /** Signals that are sent to the group of a program. */
-export type GroupSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGQUIT' | 'SIGUSR1' | 'SIGUSR2' | 'SIGKILL'
+export type GroupSignal = 'SIGSTOP' | 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGQUIT' | 'SIGUSR1' | 'SIGUSR2' | 'SIGKILL'

@@ -99,6 +99,8 @@ export type StreamPart =
       /** The provider executes it itself: a `tool-result` follows. */
       readonly executed?: true
     }
+  /** What is shown of a call that the provider executes, while it does. */
+  | { readonly type: 'tool-progress'; readonly callId: string; readonly metadata: Readonly<Record<string, unknown>> }
   | ExecutedResult
   /** What the model made besides text: shown to people, and to no model. */
   | { readonly type: 'file'; readonly file: Pick<FilePart, 'mime' | 'url' | 'filename'> }
@@ -170,6 +172,8 @@ export interface WorkRequest {
   readonly prompt: string
   /** What was said before that, oldest first. */
   before(): readonly Said[]
+  /** Nobody will answer what the run asks. */
+  readonly unattended: boolean
 }
 
 /** Where a worker asks the session for what it needs. */

@@ -15,6 +15,7 @@ import { stepRecorderMachine } from '../../src/machines/session/step-recorder.ma
 import { titleMachine } from '../../src/machines/session/title.machine.js'
 import { askingMachine } from '../../src/machines/acp/asking.machine.js'
 import { turnMachine } from '../../src/machines/acp/turn.machine.js'
+import { externalChildMachine } from '../../src/machines/external/external-child.machine.js'
 import { previewMachine } from '../../src/machines/external/external-preview.machine.js'
 import { externalTurnMachine } from '../../src/machines/external/external-turn.machine.js'
 import { explore, missing } from './paths.js'
@@ -61,21 +62,37 @@ describe('every transition is covered by generated paths', () => {
   })
 
   it('of the machine of a turn of an external agent', () => {
-    const explored = explore(externalTurnMachine.provide({ actions: { cancel: () => undefined } }), { sessionId: 'ses_1' }, [
-      { type: 'agent.told' },
-      { type: 'agent.ended', how: 'it has ended' } as never,
-      { type: 'abort.requested' },
-      after('limit', 'external-turn.opening'),
-      after('drain', 'external-turn.opening.draining'),
-      after('quiet', 'external-turn.opening.draining.listening'),
-      after('cancel', 'external-turn.prompting.cancelling'),
-      after('quiet', 'external-turn.settling'),
-      done('load', true),
-      ...['begin', 'load', 'choose', 'prompt', 'end'].flatMap((id) => [done(id), error(id)]),
-    ])
+    const explored = explore(
+      externalTurnMachine.provide({ actions: { cancel: () => undefined, hold: () => undefined } }),
+      { sessionId: 'ses_1' },
+      [
+        { type: 'agent.told' },
+        { type: 'agent.ended', how: 'it has ended' } as never,
+        { type: 'abort.requested' },
+        after('limit', 'external-turn.opening'),
+        after('drain', 'external-turn.opening.draining'),
+        after('quiet', 'external-turn.opening.draining.listening'),
+        after('cancel', 'external-turn.prompting.cancelling'),
+        after('quiet', 'external-turn.settling'),
+        done('load', true),
+        ...['begin', 'load', 'choose', 'prompt', 'told', 'leave', 'end'].flatMap((id) => [done(id), error(id)]),
+      ],
+    )
     expect(missing(explored)).toEqual([])
     const ends = explored.snapshots.filter(({ status }) => status === 'done').map(({ output }) => output.end)
     expect(new Set(ends)).toEqual(new Set(['finished', 'failed', 'aborted']))
+  })
+
+  it('of the machine of a subagent of an external agent', () => {
+    const explored = explore(externalChildMachine, { title: 'Look around' }, [
+      { type: 'run.began' },
+      { type: 'run.aborted' },
+      ...(['completed', 'failed', 'stopped'] as const).map((end) => ({ type: 'child.over', end }) as never),
+      ...['open', 'settled', 'stop'].flatMap((id) => [done(id), error(id)]),
+    ])
+    expect(missing(explored)).toEqual([])
+    const ends = explored.snapshots.filter(({ status }) => status === 'done').map(({ output }) => output.end)
+    expect(new Set(ends)).toEqual(new Set(['completed', 'failed', 'stopped']))
   })
 
   it("of the machine of an editor's prompt", () => {

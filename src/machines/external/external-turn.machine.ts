@@ -2,7 +2,8 @@
  * One turn of an external agent: it is started, its session is opened, what was chosen of it is chosen again, it is prompted, and it is ended
  * (subsystems l.4).
  *
- * I1 However it goes, the agent is ended before the turn is.
+ * I1 However it goes, the agent does nothing more once the turn is over, and is ended before the machine is. One that has answered is held
+ *    where it is, and ended when that was told: nobody waits for it.
  * I2 Until it is prompted an agent has `limit`; prompted, it has as long as it takes.
  * I3 What an agent repeats of an opened session is no part of the turn: it is prompted once it is quiet, or has had `drain` to be. One that
  *    repeats nothing is prompted at once.
@@ -47,6 +48,8 @@ export const externalTurnMachine = setup({
     choose: requiredPromise<void, TurnInput>('choose'),
     /** Prompts it; resolves with its answer. */
     prompt: requiredPromise<void, TurnInput>('prompt'),
+    /** Resolves when it was told that the turn is over. */
+    told: requiredPromise<void, TurnInput>('told'),
     /** Ends the agent and all that it has started. */
     end: requiredPromise<void, TurnInput>('end'),
   },
@@ -61,6 +64,10 @@ export const externalTurnMachine = setup({
     /** Tells the agent to end its prompt. */
     cancel: () => {
       throw new Error('effect "cancel" is not provided')
+    },
+    /** Lets the agent do nothing more. */
+    hold: () => {
+      throw new Error('effect "hold" is not provided')
     },
   },
   guards: {
@@ -159,8 +166,14 @@ export const externalTurnMachine = setup({
     /** It has answered. */
     settling: {
       on: { 'agent.ended': { target: 'ending' }, 'abort.requested': { target: 'ending' } },
-      after: { quiet: { target: 'ending' } },
+      after: { quiet: { target: 'held' } },
     },
+    held: {
+      tags: ['over'],
+      entry: 'hold',
+      invoke: { id: 'told', src: 'told', input: ref, onDone: 'leaving', onError: 'leaving' },
+    },
+    leaving: { tags: ['over'], invoke: { id: 'leave', src: 'end', input: ref, onDone: 'ended', onError: 'ended' } },
     ending: { invoke: { id: 'end', src: 'end', input: ref, onDone: 'ended', onError: 'ended' } },
     ended: { type: 'final' },
   },

@@ -9,6 +9,8 @@ export interface Adapter {
   readonly args: readonly string[]
   /** What of the home it keeps its own in. */
   readonly homes: readonly string[]
+  /** It tells what this process of it has cost, and not what its session has. */
+  readonly countsAnew: boolean
 }
 
 interface Known {
@@ -17,6 +19,7 @@ interface Known {
   /** The package that has it. */
   readonly npm?: string
   readonly homes: readonly string[]
+  readonly countsAnew?: true
 }
 
 export const ADAPTERS: Readonly<Record<ExternalProvider, Known>> = {
@@ -26,7 +29,13 @@ export const ADAPTERS: Readonly<Record<ExternalProvider, Known>> = {
     npm: 'opencode-ai',
     homes: ['.config/opencode', '.local/share/opencode', '.local/state/opencode', '.cache/opencode'],
   },
-  claude: { program: 'claude-agent-acp', args: [], npm: '@agentclientprotocol/claude-agent-acp', homes: ['.claude', '.claude.json'] },
+  claude: {
+    program: 'claude-agent-acp',
+    args: [],
+    npm: '@agentclientprotocol/claude-agent-acp',
+    homes: ['.claude', '.claude.json'],
+    countsAnew: true,
+  },
   codex: { program: 'codex-acp', args: [], npm: '@agentclientprotocol/codex-acp', homes: ['.codex'] },
 }
 /** Variables of the server that an agent is given beside those of every child: its own, by how they begin. */
@@ -56,10 +65,10 @@ export async function adapterOf(
   find: NativeHost['programs']['find'],
 ): Promise<Adapter> {
   const named = namedBy(provider, env)
-  const { program, args, npm, homes } = ADAPTERS[provider]
+  const { program, args, npm, homes, countsAnew = false } = ADAPTERS[provider]
   const [first, ...rest] = named ?? [program, ...args]
   const command = await find(first ?? '', directory)
-  if (command !== undefined) return { command, args: rest, homes }
+  if (command !== undefined) return { command, args: rest, homes, countsAnew }
   if (named !== undefined)
     throw new SvcError(
       'request.unprocessable',

@@ -25,11 +25,11 @@ export function canList(told: unknown): boolean {
   return Told.safeParse(told).data?.agentCapabilities?.sessionCapabilities?.list != null
 }
 
-/** Agrees on the protocol; answers what the agent told. Throws a sentence. `serves`: it may ask for files and terminals. */
+/** Agrees on the protocol; answers what the agent told. Throws a sentence. `serves`: it may ask for files and terminals, and tell of its subagents. */
 export async function initialize(link: AgentLink, serves: boolean): Promise<Readonly<Record<string, unknown>>> {
   const told = await link.request('initialize', {
     protocolVersion: VERSION,
-    clientCapabilities: { fs: { readTextFile: serves, writeTextFile: serves }, terminal: serves },
+    clientCapabilities: { fs: { readTextFile: serves, writeTextFile: serves }, terminal: serves, ...(serves && { subagents: {} }) },
     clientInfo: { name: 'svc', version: '0' },
   })
   if (isRecord(told) && told['protocolVersion'] === VERSION) return told

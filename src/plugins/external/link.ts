@@ -19,6 +19,8 @@ import type { ChildPipe, PipeOptions } from '../../ports/effects.js'
 export interface AgentLink {
   request(method: string, params: object): Promise<unknown>
   notify(method: string, params: object): void
+  /** The program does nothing more, and is to be ended. */
+  hold(): void
   /** Resolves when the program and what it has started are gone. */
   end(): Promise<void>
 }
@@ -38,7 +40,10 @@ export interface AgentLinkOptions {
 const { messageBytes, messages, requests, inputBacklog, stderr: KEPT, text: DETAILS } = LIMITS.external
 /** Internal error, in JSON-RPC. */
 const FAILED = -32603
-const AGENT_METHODS = new Set(['session/update'])
+const UPDATE = 'session/update'
+/** What `session/update` is called on its way through the library, which would look at it as the stable protocol has it: who takes it checks it. */
+const RAW_UPDATE = '_svc/session/update'
+const CANCEL = '$/cancel_request'
 
 export async function openAgentLink({ open, onRequest, onUpdate, onEnd, most = messages }: AgentLinkOptions): Promise<AgentLink> {
   const { client, RequestError } = await import('@agentclientprotocol/sdk')
@@ -65,7 +70,8 @@ export async function openAgentLink({ open, onRequest, onUpdate, onEnd, most = m
     if (excess !== undefined) return fail(`it sent a message that ${excess}`)
     try {
       const message: unknown = JSON.parse(new TextDecoder().decode(line))
-      if (isUsable(message, asked)) readable?.enqueue(message)
+      const usable = usableIn(message, asked)
+      if (usable !== undefined) readable?.enqueue(usable)
     } catch {
       // I2
     }
@@ -92,7 +98,7 @@ export async function openAgentLink({ open, onRequest, onUpdate, onEnd, most = m
       }
     })
     .onNotification('*', ({ method, params }) => {
-      if (!AGENT_METHODS.has(method)) return
+      if (method !== RAW_UPDATE) return
       try {
         onUpdate(params)
       } catch {
@@ -125,6 +131,7 @@ export async function openAgentLink({ open, onRequest, onUpdate, onEnd, most = m
       }
     },
     notify: (method, params) => void connection.agent.notify(method, params).catch(() => undefined),
+    hold: () => void started.signal('SIGSTOP'),
     async end() {
       connection.close()
       started.closeInput()
@@ -143,8 +150,24 @@ function explained(error: unknown): unknown {
   return new Error(`${messageOf(error)}: ${said.replace(/\.$/, '')}`, { cause: error })
 }
 
-function isUsable(message: unknown, asked: Set<unknown>): message is AnyMessage {
-  if (!isRecord(message)) return false
-  if ('method' in message) return typeof message['method'] === 'string'
-  return ('result' in message || 'error' in message) && asked.delete(message['id'])
+/** I3 */
+function usableIn(message: unknown, asked: Set<unknown>): AnyMessage | undefined {
+  if (!isRecord(message)) return undefined
+  const { method, id, params } = message
+  if (!('method' in message)) return isAnswer(message) && asked.delete(id) ? message : undefined
+  if (isCall(message))
+    return 'id' in message || (method === CANCEL && isRecord(params) && 'requestId' in params) ? message : updateIn(message)
+  return undefined
+}
+
+function isAnswer(message: object): message is AnyMessage {
+  return 'result' in message || 'error' in message
+}
+
+function isCall(message: object): message is AnyMessage & { readonly method: string } {
+  return 'method' in message && typeof message.method === 'string'
+}
+
+function updateIn(message: AnyMessage & { readonly method: string }): AnyMessage | undefined {
+  return message.method === UPDATE ? { ...message, method: RAW_UPDATE } : undefined
 }

@@ -1,7 +1,7 @@
 /**
  * Sessions that an external agent answers (subsystems l.4).
  *
- * I1 An agent is started for a turn, and is gone after it; a session has one turn at a time, however the one before ended.
+ * I1 An agent is started for a turn, and is gone before the next begins; a session has one turn at a time, however the one before ended.
  * I2 By which id the agent knows a session is kept before it is prompted in it. It is never shown.
  */
 import { createLanes } from '../../kernel/lane.js'
@@ -16,10 +16,12 @@ import { CreateSessionRequest, type ExternalAgent, type Session } from '../../pr
 import { adapterOf, ownVariables } from './adapters.js'
 import { type Choices, createChoices } from './choices.js'
 import type { Kept, KeptSessions } from './kept.js'
+import { type Nested, playNested } from './nested.js'
 import type { Previews } from './previews.js'
 import { takeTurn } from './turn.js'
 
 type Env = Readonly<Record<string, string | undefined>>
+type Worker = SessionWorker<ToolContribution>
 const NAME = 'externalAgent'
 /** Turns of one session, that under way included. */
 const TURNS = 8
@@ -48,6 +50,7 @@ function begun({ host: { sessions, effects, rows }, kept }: Pick<SessionsOptions
 export function createExternalSessions({ host, env, previews, kept }: SessionsOptions): ExternalSessions {
   const { clock, childEnv } = host.effects
   const turns = createLanes<string>({ most: TURNS })
+  const nested: Nested = new Map()
 
   /** How the agent fares, on the record. */
   function note(sessionId: string, status: ExternalAgent['status']): void {
@@ -64,35 +67,43 @@ export function createExternalSessions({ host, env, previews, kept }: SessionsOp
     host.rows.commit('process', (tx) => kept.put(tx, next))
   }
 
-  const worker = (provider: ExternalProvider): SessionWorker<ToolContribution> => ({
-    work: ({ sessionId, directory, prompt, before }, push, desk, signal) =>
-      turns.run(
-        sessionId,
-        async () => {
-          const row = kept.get(sessionId) ?? begun({ host, kept }, sessionId)
-          if (row === undefined) throw new ProviderError('What the agent knows the session by is not kept any more.', { retryable: false })
-          const adapter = await adapterOf(provider, directory, env, host.programs.find)
-          const turn = {
-            sessionId,
-            provider,
-            directory,
-            adapter,
-            env: { ...childEnv, ...ownVariables(provider, env) },
-            prompt,
-            before,
-            kept: row,
-          }
-          note(sessionId, 'running')
-          try {
-            await takeTurn(host, turn, { push, desk, signal, keep: (change) => keep(row, change) })
-            note(sessionId, 'completed')
-          } catch (error) {
-            note(sessionId, signal.aborted ? 'completed' : 'error')
-            throw error
-          }
-        },
-        signal,
-      ),
+  /** Notes how it fares meanwhile. */
+  async function noted<T>(sessionId: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    note(sessionId, 'running')
+    try {
+      const worked = await work()
+      note(sessionId, 'completed')
+      return worked
+    } catch (error) {
+      note(sessionId, signal.aborted ? 'completed' : 'error')
+      throw error
+    }
+  }
+
+  async function turn(provider: ExternalProvider, ...[work, push, desk, signal]: Parameters<Worker['work']>) {
+    const { sessionId, directory } = work
+    const row = kept.get(sessionId) ?? begun({ host, kept }, sessionId)
+    if (row === undefined) throw new ProviderError('What the agent knows the session by is not kept any more.', { retryable: false })
+    const adapter = await adapterOf(provider, directory, env, host.programs.find)
+    const about = { provider, adapter, env: { ...childEnv, ...ownVariables(provider, env) }, nested, kept: row }
+    return noted(sessionId, signal, () =>
+      takeTurn(host, { ...work, ...about }, { push, desk, signal, keep: (change) => keep(row, change) }),
+    )
+  }
+
+  const worker = (provider: ExternalProvider): Worker => ({
+    work(...given) {
+      const [{ sessionId }, , , signal] = given
+      if (host.sessions.get(sessionId)?.externalAgent?.nested === true) return noted(sessionId, signal, () => playNested(nested, ...given))
+      return new Promise<void>((resolve, reject) => {
+        const whole = async () => {
+          const { gone } = await turn(provider, ...given)
+          resolve()
+          await gone() // I1
+        }
+        turns.run(sessionId, whole, signal).catch(reject)
+      })
+    },
   })
 
   function begin(
@@ -131,13 +142,18 @@ export function createExternalSessions({ host, env, previews, kept }: SessionsOp
         throw new Error('it is no provider of models')
       },
     },
-    events: {
-      namespaces: ['session.deleted'],
-      deliver({ properties }) {
-        const sessionId = isRecord(properties) ? properties['sessionID'] : undefined
-        if (typeof sessionId === 'string' && kept.get(sessionId) !== undefined)
-          host.rows.commit('process', (tx) => kept.delete(tx, sessionId))
-      },
+    events: forgetting({ host, kept }),
+  }
+}
+
+/** What is kept of a session goes with it. */
+function forgetting({ host, kept }: Pick<SessionsOptions, 'host' | 'kept'>): EventsContribution {
+  return {
+    namespaces: ['session.deleted'],
+    deliver({ properties }) {
+      const sessionId = isRecord(properties) ? properties['sessionID'] : undefined
+      if (typeof sessionId === 'string' && kept.get(sessionId) !== undefined)
+        host.rows.commit('process', (tx) => kept.delete(tx, sessionId))
     },
   }
 }

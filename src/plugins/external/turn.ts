@@ -1,7 +1,9 @@
 /** One turn of an external agent, with its effects (subsystems l.4). */
-import { type ActorRefFrom, createActor, fromPromise, toPromise } from 'xstate'
+import { type Actor, createActor, fromPromise } from 'xstate'
 import * as z from 'zod'
 import { cut } from '../../kernel/cut.js'
+import { nextTurn } from '../../kernel/pause.js'
+import { reached } from '../../kernel/reached.js'
 import { externalTurnMachine, type TurnOutput } from '../../machines/external/external-turn.machine.js'
 import type { NativeHost, ToolContribution } from '../../ports/plugin.js'
 import { ProviderError, type Said, type StepDesk, type StreamPart } from '../../ports/provider-adapter.js'
@@ -14,13 +16,13 @@ import { canLoad, initialize } from './capabilities.js'
 import { choose } from './choosing.js'
 import type { Adapter } from './adapters.js'
 import { openAgent } from './agent-program.js'
+import { createFamily } from './family.js'
 import type { Kept } from './kept.js'
 import { type AgentLink, openAgentLink } from './link.js'
+import type { Nested } from './nested.js'
 import { isChosen, type Offered, offeredBy, offeredIn, shownOptions } from './options.js'
-import { createRequests } from './requests.js'
 import { withRetold } from './retold.js'
-import { createTerminals } from './terminals.js'
-import { type AgentUsage, createUpdates, type Updates } from './updates.js'
+import type { AgentUsage } from './updates.js'
 
 /** Characters of what an agent wrote last to its error stream, in the message of its failure. */
 const ERRORS = 500
@@ -41,6 +43,9 @@ const FINISHES: Readonly<Record<string, string>> = {
   refusal: 'content-filter',
 }
 
+/** What becomes of subagents that have not ended. */
+const HOW = { finished: 'completed', failed: 'failed', aborted: 'stopped' } as const
+
 export interface Turn {
   readonly sessionId: string
   readonly provider: ExternalProvider
@@ -48,6 +53,9 @@ export interface Turn {
   readonly adapter: Adapter
   readonly env: Readonly<Record<string, string>>
   readonly prompt: string
+  readonly unattended: boolean
+  /** Sessions of its subagents. */
+  readonly nested: Nested
   /** What was said before it. */
   before(): readonly Said[]
   /** What is kept of the session. */
@@ -62,11 +70,14 @@ export interface TurnDoors {
   keep(change: Partial<Kept>): void
 }
 
-export type TurnHost = Pick<NativeHost, 'effects' | 'actors' | 'programs' | 'sandbox' | 'todos'>
+export type TurnHost = Pick<NativeHost, 'effects' | 'actors' | 'programs' | 'sandbox' | 'todos' | 'sessions' | 'stopping' | 'agents'>
 
-/** Resolves after `finish` was pushed and the agent is gone; rejects with `ProviderError`, also when it was aborted. */
-export async function takeTurn(host: TurnHost, turn: Turn, doors: TurnDoors): Promise<void> {
-  const { sessionId, provider, directory, adapter, env } = turn
+/**
+ * Resolves after `finish` was pushed, with what resolves once the agent is gone; until then it does nothing more. Rejects with `ProviderError` when
+ * it is gone, also when it was aborted.
+ */
+export async function takeTurn(host: TurnHost, turn: Turn, doors: TurnDoors): Promise<{ gone(): Promise<void> }> {
+  const { sessionId, provider, directory, adapter, env, nested, unattended } = turn
   const { push, signal } = doors
   const { clock, log } = host.effects
   let opening: Promise<AgentLink> | undefined
@@ -78,42 +89,40 @@ export async function takeTurn(host: TurnHost, turn: Turn, doors: TurnDoors): Pr
   let usage: AgentUsage | undefined
   let errors = ''
   let text = turn.prompt
-  let costBefore = turn.kept.cost ?? 0
-  /** Files that were written here for the agent. */
-  const written = new Set<string>()
+  let costBefore = adapter.countsAnew ? 0 : (turn.kept.cost ?? 0)
 
   const opened = (): AgentLink => {
     if (link === undefined) throw new Error('it has not begun')
     return link
   }
-  const updates = createUpdates({
-    push,
-    agent: provider,
-    onPlan: (todos) => host.todos.replace(sessionId, todos),
-    onUsage: (told) => (usage = told),
-    isOurs: (path) => written.has(path),
-  })
-  const desk = pausing(updates, doors.desk)
-  const terminals = createTerminals(desk)
-  const files = createRequests({ host, desk, updates, directory, agent: provider, signal, onWritten: (path) => written.add(path) })
-
-  const requests: typeof files = { ...files, ...terminals.requests }
   const isPrompted = () => !ref.getSnapshot().hasTag('opening')
+  const family = createFamily({
+    host,
+    nested,
+    provider,
+    sessionId,
+    directory,
+    unattended,
+    push,
+    signal,
+    desk: doors.desk,
+    own: () => agentSession,
+    onUsage: (told) => (usage = told),
+    cancel: (id) => link?.notify('session/cancel', { sessionId: id }),
+  })
 
   function take(params: unknown): void {
-    if (!isRecord(params) || (agentSession !== '' && params['sessionId'] !== agentSession)) return
-    const { update } = params
-    if (isRecord(update) && update['sessionUpdate'] === 'config_option_update' && agentSession !== '')
+    if (!isRecord(params)) return
+    const { sessionId: id, update } = params
+    const isOwn = agentSession === '' || id === agentSession
+    if (isOwn && agentSession !== '' && isRecord(update) && update['sessionUpdate'] === 'config_option_update')
       offered = offeredIn(update['configOptions'])
-    else if (isPrompted() && !signal.aborted) updates.take(update)
-    if (!isPrompted()) ref.send({ type: 'agent.told' })
+    else if (isPrompted() && !signal.aborted) family.take(id, update)
+    if (isOwn && !isPrompted()) ref.send({ type: 'agent.told' })
   }
 
   function answer(method: string, params: unknown): Promise<object> | undefined {
-    const known = Object.hasOwn(requests, method) ? requests[method] : undefined
-    if (known === undefined) return undefined
-    const isOwn = isPrompted() && isRecord(params) && params['sessionId'] === agentSession
-    return isOwn ? known(params) : Promise.reject(new Error('there is no such session under way'))
+    return family.answer(method, isPrompted() ? params : undefined)
   }
 
   const logic = externalTurnMachine.provide({
@@ -152,37 +161,40 @@ export async function takeTurn(host: TurnHost, turn: Turn, doors: TurnDoors): Pr
       prompt: fromPromise(async () => {
         answered = await prompt(opened(), agentSession, text)
       }),
+      told: fromPromise(nextTurns),
       // What was still being started when it had to end is ended once it is there.
       end: fromPromise(async () => (await opening?.catch(() => undefined))?.end()),
     },
-    actions: { cancel: () => link?.notify('session/cancel', { sessionId: agentSession }) },
+    actions: { cancel: () => link?.notify('session/cancel', { sessionId: agentSession }), hold: () => link?.hold() },
   })
   const ref = createActor(logic, { id: `external-turn:${sessionId}`, input: { sessionId }, clock })
   host.actors.add(ref, 'external-turn')
-  const { end, failure } = await untilEnd(ref, signal)
-  terminals.end()
+  const { end, failure } = await untilOver(ref, signal, () => void family.end('stopped').catch(() => undefined))
+  await family.end(HOW[end])
   if (end === 'aborted') throw new ProviderError(`The agent "${provider}" was stopped.`, { retryable: false })
   if (end === 'failed' || answered === undefined) throw failed(provider, failure ?? 'it gave no answer', errors)
   close(doors, { answered, usage, offered, costBefore })
+  return { gone: () => reached(ref) }
 }
 
-async function untilEnd(ref: ActorRefFrom<typeof externalTurnMachine>, signal: AbortSignal): Promise<TurnOutput> {
-  const abort = () => ref.send({ type: 'abort.requested' })
+/** In which what has ended the turn is written. */
+async function nextTurns(): Promise<void> {
+  await nextTurn()
+  await nextTurn()
+}
+
+/** `onAbort`: what need not wait for the agent to end its prompt. */
+async function untilOver(ref: Actor<typeof externalTurnMachine>, signal: AbortSignal, onAbort: () => void): Promise<TurnOutput> {
+  const abort = () => {
+    ref.send({ type: 'abort.requested' })
+    onAbort()
+  }
   signal.addEventListener('abort', abort)
-  const ended = toPromise(ref).finally(() => signal.removeEventListener('abort', abort))
   ref.start()
   if (signal.aborted) abort()
-  return ended
-}
-
-/** What is said afterwards stands after what is called. */
-function pausing({ pause }: Pick<Updates, 'pause'>, { call }: TurnDoors['desk']): TurnDoors['desk'] {
-  return {
-    call(asked) {
-      pause()
-      return call(asked)
-    },
-  }
+  await reached(ref, (snapshot) => snapshot.hasTag('over')).finally(() => signal.removeEventListener('abort', abort))
+  const { end, failure } = ref.getSnapshot().context
+  return { end, failure }
 }
 
 /** The session to open again, and what to prompt; one that cannot be opened again is told anew. */

@@ -1,9 +1,10 @@
 /** What an agent tells of its turn, as parts of the answer (subsystems l.4). Keeps what it needs of a turn, and nothing else. */
 import * as z from 'zod'
 import { cut } from '../../kernel/cut.js'
-import type { StreamPart } from '../../ports/provider-adapter.js'
+import type { ExecutedResult, StreamPart } from '../../ports/provider-adapter.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Todo } from '../../protocol/session/session.js'
+import { isRecord } from '../../protocol/text/json.js'
 
 const { text: SHOWN, paths: PATHS } = LIMITS.external
 const OUTPUT = LIMITS.tools.outputBytes
@@ -58,6 +59,15 @@ interface Known {
   input: unknown
   readonly paths: Set<string>
   state: 'pending' | 'accepted' | 'settled'
+  /** What it gives to a subagent to do, where it says so. */
+  prompt: string | undefined
+}
+
+/** Calls by which the agent gives work to another of its own. */
+interface GivenWork {
+  began(callId: string, work: { readonly title: string; readonly prompt: string }): void
+  /** Whether the result is pushed by whoever was told, later. */
+  ended(callId: string, result: ExecutedResult): boolean
 }
 
 export interface UpdatesOptions {
@@ -68,6 +78,8 @@ export interface UpdatesOptions {
   onUsage(usage: AgentUsage): void
   /** Whether the agent had this file written here, where undo knows of it. */
   isOurs(path: string): boolean
+  /** Absent = such calls are shown as any other. */
+  readonly work?: GivenWork
 }
 
 export interface Updates {
@@ -77,10 +89,14 @@ export interface Updates {
   call(call: ToolCall): void
   /** Something else comes: what is said afterwards stands after it. */
   pause(): void
+  /** What it tells shows that this call, where it is known, gives work to a subagent. */
+  delegate(callId: string): void
 }
 
-export function createUpdates({ push, agent, onPlan, onUsage, isOurs }: UpdatesOptions): Updates {
+export function createUpdates({ push, agent, onPlan, onUsage, isOurs, work }: UpdatesOptions): Updates {
   const calls = new Map<string, Known>()
+  /** Those that have given work to a subagent. */
+  const giving = new Set<string>()
   /** What is said belongs to the passage under way, until something else comes. */
   let passage: 'text' | 'thought' | undefined
   let number = 0
@@ -99,7 +115,7 @@ export function createUpdates({ push, agent, onPlan, onUsage, isOurs }: UpdatesO
     turnTo(undefined)
     const tool = kind ?? 'other'
     push({ type: 'tool-input-start', callId: id, tool })
-    const known: Known = { tool, title: title ?? tool, text: '', input: undefined, paths: new Set(), state: 'pending' }
+    const known: Known = { tool, title: title ?? tool, text: '', input: undefined, paths: new Set(), state: 'pending', prompt: undefined }
     calls.set(id, known)
     return known
   }
@@ -123,22 +139,36 @@ export function createUpdates({ push, agent, onPlan, onUsage, isOurs }: UpdatesO
     if (text !== '') known.text = text
     known.text = cut(`${known.text}${printedOf(call)}`, OUTPUT)
     notePaths(known, call)
+    known.prompt ??= promptOf(known)
     return known
+  }
+
+  function delegate(id: string, known: Known): void {
+    if (work === undefined || giving.has(id) || known.state === 'settled') return
+    giving.add(id)
+    accept(id, known)
+    work.began(id, { title: known.title, prompt: known.prompt ?? known.title })
   }
 
   function told(call: ToolCall): void {
     const id = call.toolCallId
     const known = note(call)
     if (known === undefined || known.state === 'settled') return
+    if (known.prompt !== undefined && call.status !== 'failed') delegate(id, known)
     const isOver = call.status === 'completed' || call.status === 'failed'
     if (isOver || call.status === 'in_progress') accept(id, known)
     if (!isOver) return
     known.state = 'settled'
-    push(resultOf(call, known, CHANGING.has(known.tool) && ![...known.paths].every(isOurs) ? agent : undefined))
+    const result = resultOf(call, known, CHANGING.has(known.tool) && ![...known.paths].every(isOurs) ? agent : undefined)
+    if (!giving.has(id) || work?.ended(id, result) !== true) push(result)
   }
 
   return {
     pause: () => turnTo(undefined),
+    delegate(callId) {
+      const known = calls.get(callId)
+      if (known !== undefined) delegate(callId, known)
+    },
     call(call) {
       const known = note(call)
       if (known !== undefined) accept(call.toolCallId, known)
@@ -158,16 +188,21 @@ export function createUpdates({ push, agent, onPlan, onUsage, isOurs }: UpdatesO
         told(call)
         return true
       }
-      const plan = Plan.safeParse(update).data
-      if (plan !== undefined) {
-        onPlan(plan.entries.map(({ content, status, priority }) => ({ content: cut(content, SHOWN), status, priority })))
-        return true
-      }
-      const usage = Usage.safeParse(update).data
-      if (usage !== undefined) onUsage(usage)
-      return usage !== undefined
+      return takeRest(update, { onPlan, onUsage })
     },
   }
+}
+
+/** What is no part of the answer. */
+function takeRest(update: unknown, { onPlan, onUsage }: Pick<UpdatesOptions, 'onPlan' | 'onUsage'>): boolean {
+  const plan = Plan.safeParse(update).data
+  if (plan !== undefined) {
+    onPlan(plan.entries.map(({ content, status, priority }) => ({ content: cut(content, SHOWN), status, priority })))
+    return true
+  }
+  const usage = Usage.safeParse(update).data
+  if (usage !== undefined) onUsage(usage)
+  return usage !== undefined
 }
 
 /** Stands for files that are not known: no file has that path. */
@@ -178,11 +213,20 @@ function notePaths({ paths }: Known, call: ToolCall): void {
 }
 
 /** `changer`: the agent that has changed files itself. */
-function resultOf({ toolCallId, status }: ToolCall, { tool, title, text }: Known, changer: string | undefined): StreamPart {
+function resultOf({ toolCallId, status }: ToolCall, { tool, title, text }: Known, changer: string | undefined): ExecutedResult {
   const isError = status === 'failed'
   const unkept = changer === undefined ? {} : { unkept: `the agent "${changer}" has changed files itself` }
   const shown = { title, text: text === '' && isError ? 'The agent says that it has failed.' : text, metadata: unkept }
   return { type: 'tool-result', callId: toolCallId, tool, output: text, isError, shown }
+}
+
+const WORK = /agent|task/i
+
+/** As agents call it: some have no kind for it, others no name. */
+function promptOf({ tool, title, input }: Known): string | undefined {
+  const prompt = isRecord(input) ? input['prompt'] : undefined
+  if (typeof prompt !== 'string' || prompt.trim() === '') return undefined
+  return tool === 'think' || WORK.test(tool) || WORK.test(title) ? cut(prompt, OUTPUT) : undefined
 }
 
 /** What the call was given, as JSON; a title where the agent says no more. */

@@ -28,6 +28,8 @@ export const externalLimits = {
     retold: 32 * KiB,
     /** Files that a call is known to be about. */
     paths: 256,
+    /** Subagents of one turn that are shown in sessions of their own, how deep they stand below each other, and bytes of what one says before its session is there. */
+    children: { most: 64, depth: 3, ahead: 1 * MiB },
     /** Commands of one turn that an agent has not released. */
     terminals: 32,
     /** How long an agent is listened to after it has loaded a session: until it is quiet, and at most; and after it has answered a prompt. */

@@ -25,6 +25,8 @@ export const ExternalAgent = z
     agent: z.string(),
     status: z.enum(['created', 'running', 'completed', 'error']),
     lastActivityAt: ms.optional(),
+    /** It shows what a subagent of the agent did in one turn of the parent, and takes no prompt. */
+    nested: z.literal(true).optional(),
   })
   .meta({ id: 'ExternalAgent' })
 export type ExternalAgent = z.infer<typeof ExternalAgent>

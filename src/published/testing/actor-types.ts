@@ -9,6 +9,7 @@ export type ActorKind =
   | 'clone'
   | 'compaction'
   | 'embeddings'
+  | 'external-child'
   | 'external-preview'
   | 'external-turn'
   | 'generation'

@@ -6,6 +6,7 @@ import { checkoutMachine } from '../../machines/vcs/checkout.machine.js'
 import { cloneMachine } from '../../machines/workspace/clone.machine.js'
 import { compactionMachine } from '../../machines/session/compaction.machine.js'
 import { embeddingsMachine } from '../../machines/semantic/embeddings.machine.js'
+import { externalChildMachine } from '../../machines/external/external-child.machine.js'
 import { previewMachine } from '../../machines/external/external-preview.machine.js'
 import { externalTurnMachine } from '../../machines/external/external-turn.machine.js'
 import { generationMachine } from '../../machines/plugin/generation.machine.js'
@@ -42,6 +43,7 @@ export const MACHINES: Readonly<Record<ActorKind, AnyStateMachine>> = {
   clone: cloneMachine,
   compaction: compactionMachine,
   embeddings: embeddingsMachine,
+  'external-child': externalChildMachine,
   'external-preview': previewMachine,
   'external-turn': externalTurnMachine,
   generation: generationMachine,

@@ -20,7 +20,8 @@ let shared: Server
 let scene: Scene
 let server: Server
 let notes: string
-const COMMAND = { SVC_EXTERNAL_CODEX_COMMAND: JSON.stringify([process.execPath, AGENT, 'beside']) }
+const OURS = JSON.stringify([process.execPath, AGENT, 'beside'])
+const COMMAND = { SVC_EXTERNAL_CODEX_COMMAND: OURS, SVC_EXTERNAL_CLAUDE_COMMAND: OURS }
 beforeAll(async () => {
   house = openScene(makePlace())
   shared = await house.start(COMMAND)
@@ -195,6 +196,11 @@ describe('a session on an external agent', () => {
     expect(await server.get(`/v2/sessions/${id}/todos`)).toEqual([{ content: 'Tidy up', status: 'in_progress', priority: 'high' }])
     expect(message.info).toMatchObject({ cost: 0.5, tokens: { total: 1200 } })
     expect((await answer(id, 'usage 0.75', 'say more')).info).toMatchObject({ cost: 0.25 })
+  })
+
+  test('costs what its agent tells, where that counts anew whenever it is started', async () => {
+    const { id } = await create({ externalProvider: 'claude' })
+    for (const cost of [0.5, 0.75, 0.25]) expect((await answer(id, `usage ${cost}`)).info).toMatchObject({ cost })
   })
 
   test('shows what is said and what is called in the order in which it came: live, kept, and after a restart', async () => {

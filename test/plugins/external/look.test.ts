@@ -29,7 +29,7 @@ test('a program that comes up after the look has ended is ended as well, before 
     key: 'k',
     provider: 'codex',
     directory: '/work',
-    adapter: { command: '/bin/agent', args: [], homes: [] },
+    adapter: { command: '/bin/agent', args: [], homes: [], countsAnew: false },
     env: {},
     selected: {},
   }).catch((error: unknown) => told.push(String(error)))

@@ -16,7 +16,7 @@ import { wellFormedValue } from '../../../protocol/text/well-formed.js'
 import { refuseUnknownVariant } from '../../provider/unknown.js'
 import type { Change } from '../../events/journal.js'
 import { appendPrompt } from './append.js'
-import { type RunTarget, resolveTarget } from './target.js'
+import { refuseNested, type RunTarget, resolveTarget } from './target.js'
 import { sessionOrThrow, type Rows, type Work, type Sources } from '../state/core.js'
 import { releaseHeld } from './held.js'
 import { isLongPrompt, isSilent, publishWaiting, queueInfo, toldRequest } from './queue.js'
@@ -69,6 +69,7 @@ export async function submitPrompt(
 async function refuseUnanswerable(core: Rows & Sources, sessionId: string, prompt: QueuedPrompt): Promise<void> {
   const { store } = core
   if (store.queue.byMessageId(prompt.messageId) !== undefined || store.messages.get(prompt.messageId) !== undefined) return
+  refuseNested(core, sessionId)
   const { model } = await resolveTarget(core, sessionId, prompt)
   if (prompt.model !== undefined) refuseUnknownVariant(model)
 }

@@ -52,6 +52,18 @@ async function refuseBeyond({ projects }: Sources, session: Session): Promise<vo
     )
 }
 
+/** What a subagent of an external agent did is shown in a session that is prompted once, by the turn it is part of. Throws `request.unprocessable`. */
+export function refuseNested(core: Rows, sessionId: string): void {
+  const { externalAgent } = sessionOrThrow(core, sessionId)
+  if (externalAgent?.nested !== true) return
+  if (core.store.queue.size(sessionId) === 0 && core.transcripts.of(sessionId).length === 0) return
+  throw new SvcError(
+    'request.unprocessable',
+    `A subagent of the agent "${externalAgent.provider}" worked in this session, and takes no prompt: prompt the session it is part of.`,
+    { sessionId },
+  )
+}
+
 export function modelOf(model: UserModel | undefined): ModelRef | undefined {
   if (model === undefined) return undefined
   const { modelId: id, ...rest } = model

@@ -185,6 +185,8 @@ export async function streamStep(
         if (part.metadata !== undefined) recorder.callSaid(part.callId, { call: part.metadata })
         if (part.executed) return recordExecuted(recorder, part)
         return step.usage === undefined ? acceptCall(run, step, part, onCall) : refuseLate(run, step, part)
+      case 'tool-progress':
+        return recorder.knows(part.callId) ? recorder.callProgress(part.callId, part.metadata) : undefined
       case 'tool-result':
         return recordResult(recorder, part)
       case 'file':
@@ -205,12 +207,18 @@ export async function streamStep(
 }
 
 /** The step under way is not closed, so its message is none of the transcript. */
-function workOf({ transcripts }: Pick<Rows, 'transcripts'>, { session: { id: sessionId, directory } }: RunScope): WorkRequest {
+function workOf({ transcripts }: Pick<Rows, 'transcripts'>, { session: { id: sessionId, directory }, prompt }: RunScope): WorkRequest {
   const said = transcripts.of(sessionId)
   const from = said.findLastIndex(({ info }) => info.role === 'assistant') + 1
   const since = said.slice(from)
   const texts = since.flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])))
-  return { sessionId, directory, prompt: texts.join('\n\n'), before: () => said.slice(0, from).map(saidIn) }
+  return {
+    sessionId,
+    directory,
+    prompt: texts.join('\n\n'),
+    before: () => said.slice(0, from).map(saidIn),
+    unattended: prompt.unattended === true,
+  }
 }
 
 function saidIn({ info: { role }, parts }: Message): Said {

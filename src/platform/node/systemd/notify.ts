@@ -8,7 +8,7 @@
 import { createAlarm } from '../../../kernel/alarm.js'
 import type { Clock, Log } from '../../../ports/effects.js'
 import { messageOf } from '../../../protocol/message-of.js'
-import { openNotices } from './notices.js'
+import { openNotices } from './datagrams.js'
 
 type Environment = Readonly<Record<string, string | undefined>>
 

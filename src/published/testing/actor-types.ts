@@ -8,6 +8,7 @@ export type ActorKind =
   | 'checkout'
   | 'clone'
   | 'compaction'
+  | 'credential-lease'
   | 'embeddings'
   | 'external-child'
   | 'external-preview'

@@ -5,6 +5,7 @@ import { activationMachine } from '../../machines/workflows/activation.machine.j
 import { checkoutMachine } from '../../machines/vcs/checkout.machine.js'
 import { cloneMachine } from '../../machines/workspace/clone.machine.js'
 import { compactionMachine } from '../../machines/session/compaction.machine.js'
+import { credentialLeaseMachine } from '../../machines/worker/credential-lease.machine.js'
 import { embeddingsMachine } from '../../machines/semantic/embeddings.machine.js'
 import { externalChildMachine } from '../../machines/external/external-child.machine.js'
 import { previewMachine } from '../../machines/external/external-preview.machine.js'
@@ -42,6 +43,7 @@ export const MACHINES: Readonly<Record<ActorKind, AnyStateMachine>> = {
   checkout: checkoutMachine,
   clone: cloneMachine,
   compaction: compactionMachine,
+  'credential-lease': credentialLeaseMachine,
   embeddings: embeddingsMachine,
   'external-child': externalChildMachine,
   'external-preview': previewMachine,

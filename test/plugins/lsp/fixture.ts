@@ -49,6 +49,7 @@ export function openLsp(
     sandbox,
     programs: createProgramDoor({ effects, rows, sandbox }),
     rows,
+    sessions: { ...noDoors.sessions, get: () => undefined },
   } as unknown as NativeHost
   const plugin = lspPlugin({ env: {}, version: '0' })
   const { operations = {}, hooks = {}, within, prepare } = plugin.start(host)
@@ -91,7 +92,7 @@ export function openLsp(
     changed: async (...paths: string[]): Promise<{ readonly output: string; readonly metadata: Readonly<Record<string, unknown>> }> => {
       const files = paths.map((path) => ({ filePath: `${directory}/${path}`, type: 'update' }))
       const value = { title: 'x', output: 'Done.', metadata: { files } }
-      const answer = await hooks['tool.after']?.({ toolId: 'edit', directory }, value, signal)
+      const answer = await hooks['tool.after']?.({ toolId: 'edit', directory, sessionId: 'ses_1' }, value, signal)
       return answer as typeof value
     },
     /** What the tool of models answers where nobody answers questions. */

@@ -1,6 +1,8 @@
 /** A subagent of an external agent, shown in a session of its own below that of whoever gave it work (subsystems l.4). */
 import { createActor, type EventFrom, fromPromise, toPromise } from 'xstate'
 import { cut } from '../../kernel/cut.js'
+import type { Lane } from '../../kernel/lane.js'
+import { nextTurn } from '../../kernel/pause.js'
 import { isActive, reached } from '../../kernel/reached.js'
 import { type ChildInput, externalChildMachine } from '../../machines/external/external-child.machine.js'
 import type { NativeHost, ToolContribution } from '../../ports/plugin.js'
@@ -27,6 +29,8 @@ export interface ChildOptions {
   readonly title: string
   readonly prompt: string
   readonly unattended: boolean
+  /** In which the sessions of one turn are made, one after the other. */
+  readonly opening: Lane
   /** The session it is shown below; rejects where there is none. */
   above(): Promise<Session>
   /** It is there. */
@@ -60,7 +64,8 @@ export interface Child {
   }>
 }
 
-export function createChild({ host, nested, provider, title, prompt, unattended, above, onOpened, onEnded }: ChildOptions): Child {
+export function createChild(options: ChildOptions): Child {
+  const { host, nested, provider, title, prompt, unattended, opening, above, onOpened, onEnded } = options
   const { sessions, effects, todos, stopping } = host
   const feed = createFeed(LIMITS.external.children.ahead)
   const since = effects.clock.now()
@@ -76,11 +81,17 @@ export function createChild({ host, nested, provider, title, prompt, unattended,
     externalChildMachine.provide({
       actors: {
         open: fromPromise<void, ChildInput>(async () => {
-          session = await makeSession(host, provider, named, await above())
-          nested.set(session.id, play)
-          await sessions.prompt(session.id, { prompt, unattended })
-          if (planned !== undefined) todos.replace(session.id, planned)
-          onOpened(link(session.id, 'running'))
+          const parent = await above()
+          const { id } = await opening.run(async () => {
+            await nextTurn()
+            const made = await makeSession(host, provider, named, parent)
+            session = made
+            nested.set(made.id, play)
+            await sessions.prompt(made.id, { prompt, unattended })
+            return made
+          })
+          if (planned !== undefined) todos.replace(id, planned)
+          onOpened(link(id, 'running'))
         }),
         settled: fromPromise<void, ChildInput>(() => untilSettled()),
         stop: fromPromise<void, ChildInput>(async () => void (session && (await sessions.abort(session.id)))),
@@ -102,7 +113,8 @@ export function createChild({ host, nested, provider, title, prompt, unattended,
   }
 
   async function untilSettled(): Promise<void> {
-    if (session !== undefined && sessions.get(session.id) !== undefined) await sessions.settled(session.id, stopping)
+    if (session === undefined || sessions.get(session.id) === undefined) return
+    await sessions.settled(session.id, AbortSignal.any([stopping])) // Many wait at once: a signal warns of many who listen.
   }
 
   const play: Parameters<Nested['set']>[1] = async (_work, push, given, signal) => {

@@ -7,6 +7,7 @@
  * I2 Of more than `LIMITS.external.children` nothing is shown but the calls that gave them work.
  * I3 All have ended when `end` resolves, those below before those above.
  */
+import { createLane, type Lane } from '../../kernel/lane.js'
 import type { ExecutedResult } from '../../ports/provider-adapter.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Session } from '../../protocol/session/session.js'
@@ -68,6 +69,7 @@ interface House {
   readonly all: Below[]
   readonly working: Set<Below>
   readonly results: Promise<void>[]
+  readonly opening: Lane
 }
 
 export function createFamily(options: FamilyOptions): Family {
@@ -80,6 +82,7 @@ export function createFamily(options: FamilyOptions): Family {
     all: [],
     working: new Set(),
     results: [],
+    opening: createLane({ most: MOST }),
   }
   const root = placeOf(house, 0, {
     push,
@@ -124,11 +127,12 @@ function placeOf(house: House, depth: number, seat: Pick<Seat, 'push' | 'desk' |
 
 /** I2 */
 function begin(house: House, above: Place, callId: string, work: Pick<ChildOptions, 'title' | 'prompt'>): void {
-  const { all, working, options } = house
+  const { all, working, options, opening } = house
   if (all.length >= MOST || above.depth >= DEPTH) return
   const child = createChild({
     ...options,
     ...work,
+    opening,
     above: above.member.session,
     onOpened: (link) => above.member.push({ type: 'tool-progress', callId, metadata: { ...link } }),
     onEnded: () => ended(house, place),

@@ -25,16 +25,20 @@ type DeskCall = Call<ToolContribution>
 const ENDED = 'The turn has ended.'
 
 export function openDesk({ effects }: Pick<Rows, 'effects'>, desk: DeskStep, signal: AbortSignal): StepDesk<ToolContribution> {
+  /** How those that have not ended are left. */
+  const open = new Set<() => void>()
+  const leaveAll = () => [...open].forEach((left) => left())
+  signal.addEventListener('abort', leaveAll, { once: true })
   return {
     call: (call) =>
       new Promise<DeskEnd>((resolve) => {
         if (signal.aborted) return resolve({ ok: false, error: ENDED })
         const end = (how: DeskEnd): void => {
-          signal.removeEventListener('abort', left)
+          open.delete(left)
           resolve(how)
         }
         const left = () => end({ ok: false, error: ENDED })
-        signal.addEventListener('abort', left)
+        open.add(left)
         const refusal = begin(desk, `desk_${effects.ids.next('prt')}`, call, end)
         if (refusal !== undefined) end({ ok: false, error: refusal })
       }),

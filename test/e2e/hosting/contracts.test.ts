@@ -1,4 +1,4 @@
-// Holds http-contract §7.2, §7.3; threat-model 4.2 (T2, T5).
+// Holds http-contract §7.2, §7.3; threat-model T2, T5.
 /** Who is refused by a host: applications, coordinators and users with credentials that are foreign, old or played again. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

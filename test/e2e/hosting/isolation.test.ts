@@ -1,4 +1,4 @@
-// Holds service "Authentication" 8; threat-model 4.2 (T4), 4.9 (K1).
+// Holds service "Authentication" 8; threat-model T4, K1.
 /** What an agent in one workspace reaches of another: nothing. The same without the isolation, so that it is known that there is something. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

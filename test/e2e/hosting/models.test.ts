@@ -1,4 +1,4 @@
-// Holds service "Authentication" 8; threat-model 4.9 (K1).
+// Holds service "Authentication" 8; threat-model K1.
 /** Models in a hosted worker: it is lent credentials for minutes, and the key of the provider never comes near to it. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

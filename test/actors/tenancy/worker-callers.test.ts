@@ -102,8 +102,8 @@ test('clocks may differ by five seconds, a lifetime is five minutes at most, and
 })
 
 test('a caller is held to the quotas of its token', async () => {
-  const callers = await Promise.all([{ maxInFlight: 3 }, {}, null].map((quotas) => callerOf({ quotas })))
-  expect(callers.map((caller) => caller?.quotas)).toEqual([{ maxInFlight: 3 }, {}, undefined])
+  const quotas = async (each: unknown) => (await callerOf({ quotas: each }))?.quotas
+  expect([await quotas({ maxInFlight: 3 }), await quotas({}), await quotas(null)]).toEqual([{ maxInFlight: 3 }, {}, undefined])
 })
 
 test('a token has one spelling, is signed by this key, and is of its form', () => {

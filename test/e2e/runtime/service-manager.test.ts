@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { PATIENCE } from '../../fakes/patience.js'
 import { makePlace, type Place } from '../server/place.js'
+import { descendants, isRunning, untilNone } from '../server/processes.js'
 import { PROGRAM } from '../server/server.js'
 
 const MANAGER = fileURLToPath(new URL('../../fixtures/service-manager.py', import.meta.url))
@@ -13,8 +14,11 @@ const MANAGER = fileURLToPath(new URL('../../fixtures/service-manager.py', impor
 let place: Place
 let manager: ChildProcess | undefined
 beforeEach(() => (place = makePlace({ 'README.md': 'hello\n' })))
-afterEach(() => {
+afterEach(async () => {
+  const left = manager?.pid === undefined ? [] : descendants(manager.pid)
+  for (const { pid } of left) process.kill(pid, 'SIGKILL')
   manager?.kill('SIGKILL')
+  await untilNone(() => left.filter(isRunning))
   place.remove()
 })
 

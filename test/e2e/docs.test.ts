@@ -41,6 +41,7 @@ const FOLLOWED_ELSEWHERE: Readonly<Record<string, string>> = {
   'docs/http.md': 'published/client-guide.test.ts',
   'docs/testing.md': 'published/testing-guide.test.ts',
   'docs/providers.md': '../cli/program-auth.test.ts',
+  'docs/workers.md': 'hosting/worker.test.ts',
 }
 
 const NO_SANDBOX = whyNoBubblewrap()
@@ -55,6 +56,11 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'systemctl --user daemon-reload': 'changes the machine',
   'systemctl --user enable --now svc': 'changes the machine',
   'journalctl --user -u svc': 'needs the unit',
+  'npm run package': 'needs the clone; test/nodes packs and installs',
+  'npm i -g ./svc-runtime-svc-*.tgz': 'changes the machine; test/nodes installs it elsewhere',
+  'npm i svc@file:./svc-runtime-svc-0.1.0.tgz': 'needs the package; test/nodes imports it by this name',
+  'npm run package -- --standalone': 'needs the clone, and fetches a Node',
+  'tar -xzf svc-*-linux-x64.tar.gz && ./svc-*-linux-x64/bin/svc run list': 'needs the archive',
 }
 
 const LANGUAGES = ['sh', 'js', 'json', 'jsonc', 'ini', 'mermaid', 'markdown', 'nginx', 'lua']
@@ -107,6 +113,9 @@ const STEPS: Readonly<Record<string, readonly Step[]>> = {
     { prints: /^\S+ \(session\): \d+ events, then \S/m },
   ],
   'docs/operations.md': [
+    nothing,
+    nothing,
+    nothing,
     nothing,
     { server: true, needs: 'sqlite3', prepare: converse, prints: /^$/ },
     { needs: 'sqlite3', prints: /^ok {4}database .*, sound$/m, after: () => expect(restored()).toBe(true) },

@@ -250,8 +250,9 @@ test('stopping a task leaves nothing of it, and nothing is told', async () => {
   const from = stream.events.length
   await delegate(id, { do: 'wait-a' }, { do: 'wait-b' })
   await stream.idle(id, from)
+  const states = async () => (await tasksOf(id)).map(({ status }) => status)
+  await expect.poll(states).toEqual(['running', 'running']) // the turn may be over before its tasks begin
   const tasks = await tasksOf(id)
-  expect(tasks.map(({ status }) => status)).toEqual(['running', 'running'])
   const answered = await server.call('POST', `/v2/plugins/dev.svc.subagents/sessions/${id}/stop`, {})
   expect((answered.body as StopSubagentsResult).stopped.toSorted()).toEqual(tasks.map((task) => task.id).toSorted())
   expect((await tasksOf(id)).map(({ status }) => status)).toEqual(['stopped', 'stopped'])

@@ -75,9 +75,11 @@ describe.skipIf(whyNoHost() !== undefined)(
       const session = await openSession(alpha, 'cut off')
       const stream = await alpha.stream({ sessionId: session.id })
       await prompt(alpha, session, 'write kept.txt: on the volume')
-      await stream.idle(session.id)
+      await alpha.must('POST', `/v2/sessions/${session.id}/wait`) // a stream begins with what it is like before
+      const from = stream.events.length
       await prompt(alpha, session, 'run sleep 600')
-      await stream.waitFor((event) => event.type === 'message.part.updated' && JSON.stringify(event.data).includes('"running"'))
+      const isRunning = (text: string) => text.includes('"running"') && text.includes('sleep 600')
+      await stream.waitFor((event) => event.type === 'message.part.updated' && isRunning(JSON.stringify(event.data)), from)
       await host.killWorker('acme', 'alpha')
       await stream.ended.catch(() => undefined)
 
@@ -89,9 +91,8 @@ describe.skipIf(whyNoHost() !== undefined)(
       const next = await connect('alpha', 1)
       expect(next.connection).toMatchObject({ workerGeneration: before.workerGeneration + 1, root: before.root })
       expect(await said(next, session)).toContain('"interrupted":true')
-      const goesOn = await next.stream({ sessionId: session.id, tail: true })
       await prompt(next, session, 'read kept.txt')
-      await goesOn.idle(session.id)
+      await next.must('POST', `/v2/sessions/${session.id}/wait`)
       expect(await said(next, session)).toContain('on the volume')
     })
 
@@ -99,10 +100,12 @@ describe.skipIf(whyNoHost() !== undefined)(
       const beta = await connect('beta', 0)
       const session = await openSession(beta, 'through a restart')
       const stream = await beta.stream({ sessionId: session.id })
-      await prompt(beta, session, 'run sleep 2; echo done')
-      host.restartDatabase()
       await stream.idle(session.id)
-      expect(await said(beta, session)).toContain('done')
+      const from = stream.events.length
+      await prompt(beta, session, 'run sleep 2; echo o$((20 + 1))k')
+      host.restartDatabase()
+      await stream.idle(session.id, from)
+      expect(await said(beta, session)).toContain('o21k')
       const { body } = await host.ask('globex', 'beta', 'status')
       const stopped = await host.ask('globex', 'beta', 'stop', { expected_handle: body.binding.status.handle }, 1)
       expect(stopped.status).toBe(200)

@@ -8,6 +8,8 @@ import { scrubEnvironment } from '../../../platform/node/environment.js'
 import { givenSocket, openServiceManager, type ServiceManager } from '../../../platform/node/systemd/notify.js'
 import type { ServeOptions } from '../../../server/serve-options.js'
 import { type RunningService, startService } from '../../../server/composition.js'
+import { enterWorker } from '../../../server/worker/enter.js'
+import { startWorker } from '../../../server/worker/worker.js'
 import { keptLog } from '../../kept-log.js'
 import { VERSION } from '../../../server/version.js'
 import { explainLock } from '../../../server/presence.js'
@@ -23,14 +25,14 @@ export async function serve(options: ServeOptions): Promise<number> {
   closeInheritedDescriptors(socket)
   if (socket !== undefined) (await loadCloseOnExec())(socket)
   boundHeap()
-  const place = options.worker === undefined ? undefined : (await import('../../../server/worker/enter.js')).enterWorker(options.worker)
+  const place = options.worker === undefined ? undefined : enterWorker(options.worker)
   const effects = createNodeEffects(keptLog(process.env, isScreen() ? 'warn' : 'info'))
   const manager = await openServiceManager(process.env, effects)
   scrubEnvironment()
   const starting =
     place === undefined
       ? startService(effects, { ...options, socket, kind: 'serve' })
-      : (await import('../../../server/worker/worker.js')).startWorker(effects, { ...options, socket, kind: 'serve' }, place)
+      : startWorker(effects, { ...options, socket, kind: 'serve' }, place)
   const service = await starting.catch((error: unknown) => {
     throw explainLock(error, effects.paths.state)
   })

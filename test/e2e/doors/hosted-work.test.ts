@@ -71,6 +71,77 @@ const WAYS: readonly (readonly [string, object, object, object])[] = [
   ['the bypass', { dangerouslySkipPermissions: true }, {}, {}],
 ]
 
+/** Makes calls in a new session, and says always to whatever is asked. */
+async function workIn(
+  server: Server,
+  directory: string,
+  token: string,
+  calls: readonly Call[],
+  ofSession = {},
+  ofPrompt = {},
+): Promise<ToolPart[]> {
+  const headers = { authorization: `Bearer ${token}`, 'x-svc-directory': directory }
+  const ask = (method: string, path: string, body?: unknown) => server.call(method, path, body, headers)
+  const session = (await ask('POST', '/v2/sessions', { title: 'work', ...ofSession })).body as Session
+  const stream = await openStream(server.url, { sessionId: session.id, since: 0 }, headers)
+  const prompted = await ask('POST', `/v2/sessions/${session.id}/prompt-async`, { prompt: JSON.stringify(calls), ...ofPrompt })
+  expect([prompted.status, prompted.text]).toEqual([204, ''])
+  for (let from = 0; ; ) {
+    const event = await stream.waitFor(
+      ({ type, data }) => type === 'permission.asked' || (type === 'session.execution.updated' && data.snapshot.finished),
+      from,
+    )
+    from = stream.events.indexOf(event) + 1
+    if (event.type !== 'permission.asked') break
+    await ask('POST', `/v2/interactions/permissions/${event.data.id}/reply`, { reply: 'always' })
+  }
+  stream.close()
+  return toolParts((await ask('GET', `/v2/sessions/${session.id}/context`)).body as Message[])
+}
+
+const outcomeOf = (part: ToolPart | undefined) =>
+  JSON.stringify(part?.state, (key, value: unknown) => (key === 'input' ? undefined : value))
+
+/** What the analysis of a line cannot see: a program reads it. */
+const reading = (path: string): Call => ({
+  name: 'bash',
+  input: {
+    command: `node -e 'try { console.log(require("fs").readFileSync("${path}", "utf8")) } catch (e) { console.log("cannot", e.code) }'`,
+  },
+})
+
+test.skipIf(noSandbox).each([
+  ['sandbox', { permission: { sandbox: 'on' } }, /cannot ENOENT/],
+  ['native', { hosted: { providers: ['test'], execution: 'native' } }, /mark-of-b/],
+] as const)(
+  `a program that a tenant runs (%s) finds another tenant in no sandbox${lackingSandbox()}`,
+  async (_, configuration, expected) => {
+    const model = await startModelServer(answer)
+    const scene = openScene(makePlace())
+    try {
+      const { root } = scene.place
+      const directories = ['of-a', 'of-b'].map((name) => join(root, name))
+      for (const directory of directories) mkdirSync(directory)
+      writeFileSync(join(root, 'of-b/file.txt'), 'mark-of-b\n')
+      const [own = '', other = ''] = directories
+      const tokens = [
+        { token: TOKENS.a, tenantId: 'a', directoryPrefixes: [own] },
+        { token: TOKENS.b, tenantId: 'b', directoryPrefixes: [other] },
+      ]
+      writeFileSync(join(root, 'tokens.json'), JSON.stringify({ tokens }), { mode: 0o600 })
+      scene.place.configure(withModel(model.url, { hosted: { providers: ['test'] }, ...configuration }))
+      const server = await scene.start({ SVC_AGENT_AUTH_CONFIG: join(root, 'tokens.json'), SVC_AGENT_TOKEN: OPERATOR })
+      const [part] = await workIn(server, own, TOKENS.a, [reading(join(other, 'file.txt'))])
+      expect([part?.state.status, outcomeOf(part)]).toEqual(['completed', expect.stringMatching(expected)])
+      const [there] = await workIn(server, other, TOKENS.b, [reading(join(other, 'file.txt'))])
+      expect(outcomeOf(there)).toContain('mark-of-b')
+    } finally {
+      await scene.close()
+      await model.close()
+    }
+  },
+)
+
 describe.skipIf(noSandbox).each(WAYS)(`what %s allows${lackingSandbox()}`, (_, configuration, ofSession, ofPrompt) => {
   let scene: Scene
   let model: ModelServer
@@ -97,26 +168,7 @@ describe.skipIf(noSandbox).each(WAYS)(`what %s allows${lackingSandbox()}`, (_, c
     await model.close()
   })
 
-  /** Makes calls in a new session in the directory of the first tenant, and says always to whatever is asked. */
-  async function work(token: string, calls: readonly Call[]): Promise<ToolPart[]> {
-    const headers = { authorization: `Bearer ${token}`, 'x-svc-directory': folder('of-a') }
-    const ask = (method: string, path: string, body?: unknown) => server.call(method, path, body, headers)
-    const session = (await ask('POST', '/v2/sessions', { title: 'work', ...ofSession })).body as Session
-    const stream = await openStream(server.url, { sessionId: session.id, since: 0 }, headers)
-    const prompted = await ask('POST', `/v2/sessions/${session.id}/prompt-async`, { prompt: JSON.stringify(calls), ...ofPrompt })
-    expect([prompted.status, prompted.text]).toEqual([204, ''])
-    for (let from = 0; ; ) {
-      const event = await stream.waitFor(
-        ({ type, data }) => type === 'permission.asked' || (type === 'session.execution.updated' && data.snapshot.finished),
-        from,
-      )
-      from = stream.events.indexOf(event) + 1
-      if (event.type !== 'permission.asked') break
-      await ask('POST', `/v2/interactions/permissions/${event.data.id}/reply`, { reply: 'always' })
-    }
-    stream.close()
-    return toolParts((await ask('GET', `/v2/sessions/${session.id}/context`)).body as Message[])
-  }
+  const work = (token: string, calls: readonly Call[]) => workIn(server, folder('of-a'), token, calls, ofSession, ofPrompt)
 
   const stands = (path: string) => readFileSync(path, 'utf8')
   const outcomeOf = (part: ToolPart | undefined) =>

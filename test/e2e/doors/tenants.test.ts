@@ -209,6 +209,32 @@ test('a credential of the daemon opens what it says until it ends, and its strea
   expect(codeOf(await as(server, sign(claims, 'another'), shared)('GET', '/v2/sessions'))).toEqual([401, 'auth.invalid_token'])
 })
 
+test('a credential of one workspace sees what is of that workspace, and puts there what it makes', async () => {
+  const shared = folder('shared')
+  writeTokens()
+  const server = await start()
+  const of = (workspaceId: string | null) => as(server, sign(claimsAt(Date.now(), { directoryPrefixes: [shared], workspaceId })), shared)
+  const [one, two, all] = [of('ws1'), of('ws2'), of(null)]
+  const mine = (await one('POST', '/v2/sessions', { title: 'of one' })).body as Session
+  expect(mine).toMatchObject({ workspaceId: 'ws1', svcTenantId: 'acme' })
+  const none = (await all('POST', '/v2/sessions', { title: 'of none' })).body as Session
+  expect(codeOf(await one('POST', '/v2/sessions', { workspaceId: 'ws2' }))).toEqual([403, 'request.forbidden'])
+  for (const session of [mine, none]) {
+    expect(codeOf(await two('GET', `/v2/sessions/${session.id}`))).toEqual([403, 'auth.session_forbidden'])
+    expect(codeOf(await two('POST', '/v2/sessions', { parentId: session.id }))).toEqual([403, 'auth.session_forbidden'])
+    expect((await all('GET', `/v2/sessions/${session.id}`)).status).toBe(200)
+  }
+  for (const path of ['/v2/sessions', '/v2/sessions?search=of', '/v2/execution-activity']) {
+    const told = (await two('GET', path)).text
+    expect([path, [mine, none].filter(({ id }) => told.includes(id))]).toEqual([path, []])
+  }
+  expect((await one('GET', '/v2/sessions')).text).toContain(mine.id)
+  expect((await one('GET', '/v2/sessions')).text).not.toContain(none.id)
+  const child = (await one('POST', '/v2/sessions', { parentId: mine.id })).body as Session
+  expect(child).toMatchObject({ workspaceId: 'ws1' })
+  expect((await one('POST', `/v2/sessions/${mine.id}/fork`, {})).body).toMatchObject({ workspaceId: 'ws1' })
+})
+
 test.each([
   [
     '{"tokens":[\n{"token":"secret-token-1","tenantId":"a","maxSessions":-2}]}',

@@ -62,6 +62,21 @@ function setup({ failure }: { failure?: string } = {}) {
 }
 
 describe('the sandbox of commands', () => {
+  it('shows a stranger its workspace and the system, and nothing of the home or of what was allowed elsewhere', async () => {
+    const { paths, put, mounted } = setup()
+    put(join(paths.home, '.cargo/bin/cargo'))
+    const elsewhere = put(join(paths.temp, 'elsewhere/file'))
+    const granted = { directories: [dirname(elsewhere)], reads: [elsewhere], writes: [elsewhere] }
+    const beyond = [dirname(paths.cwd), dirname(elsewhere), elsewhere, join(paths.home, '.cargo'), '/opt']
+    const places = await mounted({ ...granted, within: [paths.cwd] })
+    expect(beyond.filter((path) => places.has(path))).toEqual([])
+    expect(places.get(paths.cwd)).toBe(`--bind ${paths.cwd}`)
+    expect(places.get(paths.home)).toBe('--tmpfs')
+    expect(places.get('/usr')).toBe('--ro-bind /usr')
+    const others = await mounted(granted)
+    expect(beyond.filter((path) => others.has(path))).toEqual(expect.arrayContaining([dirname(elsewhere), join(paths.home, '.cargo')]))
+  })
+
   it('has a writable workspace, a home of its own with the tools, and the system', async () => {
     const { paths, put, mounted } = setup()
     put(join(paths.home, '.cargo/bin/cargo'))

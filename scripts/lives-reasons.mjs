@@ -29,7 +29,7 @@ export const REASONS = {
   'src/cli/commands/acp/sessions.ts AbortController left': 'ends the listening of one open session; what is asked is a machine',
   'src/plugins/external/turn.ts Promise opening':
     'the program that is being started: the turn, which is a machine, ends it once it is there',
-  'src/plugins/external/child.ts in flight nested': LISTED,
+  'src/plugins/external/subagents/child.ts in flight nested': LISTED,
   'src/plugins/external/updates.ts state state': 'how far a call of the agent is shown by now; the record of the step is its life',
   'src/plugins/external/updates.ts state passage': READ,
   'src/plugins/external/previews.ts promises looking': 'looks under way, which are machines, for whoever asks the same',

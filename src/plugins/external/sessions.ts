@@ -16,7 +16,7 @@ import { CreateSessionRequest, type ExternalAgent, type Session } from '../../pr
 import { adapterOf, ownVariables } from './adapters.js'
 import { type Choices, createChoices } from './choices.js'
 import type { Kept, KeptSessions } from './kept.js'
-import { type Nested, playNested } from './nested.js'
+import { type Nested, playNested } from './subagents/nested.js'
 import type { Previews } from './previews.js'
 import { takeTurn } from './turn.js'
 

@@ -4,7 +4,7 @@
  * I1 What waits is bounded; of one that says more, the rest is left out.
  * I2 Nothing passes before `open`, nothing after `close`, and nothing twice.
  */
-import type { StreamPart } from '../../ports/provider-adapter.js'
+import type { StreamPart } from '../../../ports/provider-adapter.js'
 
 type Push = (part: StreamPart) => void
 

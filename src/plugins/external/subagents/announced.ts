@@ -1,6 +1,6 @@
 /** What agents say of their subagents: by the protocol (`subagent_update`, not stable yet), or in the way of one of them (`_meta.claudeCode`). */
 import * as z from 'zod'
-import { isRecord } from '../../protocol/text/json.js'
+import { isRecord } from '../../../protocol/text/json.js'
 
 const id = z.string().min(1).max(512)
 const text = z.string().nullish().catch(null)

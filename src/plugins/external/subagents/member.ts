@@ -1,11 +1,11 @@
 /** An agent, or one of its subagents, in a turn: what it tells becomes parts of an answer, and what it asks for is asked for in that session. */
-import type { NativeHost, ToolContribution } from '../../ports/plugin.js'
-import type { StepDesk, StreamPart } from '../../ports/provider-adapter.js'
-import type { ExternalProvider } from '../../protocol/session/external-provider.js'
-import type { Session } from '../../protocol/session/session.js'
-import { createRequests, type Requests } from './requests.js'
-import { createTerminals } from './terminals.js'
-import { createUpdates, type Updates, type UpdatesOptions } from './updates.js'
+import type { NativeHost, ToolContribution } from '../../../ports/plugin.js'
+import type { StepDesk, StreamPart } from '../../../ports/provider-adapter.js'
+import type { ExternalProvider } from '../../../protocol/session/external-provider.js'
+import type { Session } from '../../../protocol/session/session.js'
+import { createRequests, type Requests } from '../requests.js'
+import { createTerminals } from '../terminals.js'
+import { createUpdates, type Updates, type UpdatesOptions } from '../updates.js'
 
 /** Where a member is shown. */
 export interface Seat extends Pick<UpdatesOptions, 'onPlan' | 'onUsage' | 'work'> {

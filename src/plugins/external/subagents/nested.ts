@@ -1,6 +1,6 @@
 /** Sessions that show what a subagent of an external agent does: their one run is played by the turn that the subagent is part of. */
-import type { ToolContribution } from '../../ports/plugin.js'
-import { ProviderError, type SessionWorker } from '../../ports/provider-adapter.js'
+import type { ToolContribution } from '../../../ports/plugin.js'
+import { ProviderError, type SessionWorker } from '../../../ports/provider-adapter.js'
 
 type Play = (...given: Parameters<SessionWorker<ToolContribution>['work']>) => Promise<void>
 

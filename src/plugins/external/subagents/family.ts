@@ -7,11 +7,11 @@
  * I2 Of more than `LIMITS.external.children` nothing is shown but the calls that gave them work.
  * I3 All have ended when `end` resolves, those below before those above.
  */
-import { createLane, type Lane } from '../../kernel/lane.js'
-import type { ExecutedResult } from '../../ports/provider-adapter.js'
-import { LIMITS } from '../../protocol/limits.js'
-import type { Session } from '../../protocol/session/session.js'
-import { isRecord } from '../../protocol/text/json.js'
+import { createLane, type Lane } from '../../../kernel/lane.js'
+import type { ExecutedResult } from '../../../ports/provider-adapter.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import type { Session } from '../../../protocol/session/session.js'
+import { isRecord } from '../../../protocol/text/json.js'
 import { type Announced, announcedIn, failureIn, giverIn, merged } from './announced.js'
 import { type Child, type ChildHost, type ChildOptions, createChild } from './child.js'
 import { type Member, openMember, type Seat } from './member.js'

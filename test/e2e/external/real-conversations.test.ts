@@ -59,6 +59,14 @@ const itsPrograms = () => [
   // Other tests have theirs.
   ...mentioning(scene.place.root).filter(({ command }) => command.includes(agent.folder)),
 ]
+/** What the server started beside the agent may have ended by itself since it was listed. */
+const kill = (pid: number) => {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'ESRCH' })
+  }
+}
 const expectNobody = async () => expect(await untilNone(itsPrograms)).toEqual([])
 
 const skipped = (provider: RealAgent['provider']) => {
@@ -113,7 +121,7 @@ for (const provider of ['opencode', 'codex'] as const) {
       expect(await askedFor(model, 'story').at(-1)?.ended).toBe('cut')
 
       await started('tale')
-      for (const { pid, parent } of itsPrograms()) if (parent === server.pid) process.kill(pid, 'SIGKILL')
+      for (const { pid, parent } of itsPrograms()) if (parent === server.pid) kill(pid)
       await ended('tale', `The agent "${provider}" has failed: its program was ended by SIGKILL`)
       expect(await server.get<Session>(`/v2/sessions/${id}`)).toMatchObject({ externalAgent: { status: 'error' } })
       expect(await server.statuses()).toEqual({})

@@ -1,5 +1,6 @@
 /** The session machine with its effects. Decides nothing. */
 import { fromPromise } from 'xstate'
+import { laidOut } from '../../kernel/machine/laid-out.js'
 import type { StepFailure } from '../../machines/session/retry.js'
 import { sessionMachine } from '../../machines/session/session.machine.js'
 import { claimWork } from './run/claim.js'
@@ -23,7 +24,7 @@ export function sessionLogic(core: Rows & Work & Sources, context: SystemContext
     runs.set(run.runId, run)
   }
 
-  return sessionMachine.provide({
+  const logic = sessionMachine.provide({
     actors: {
       run: runLogic(core, context, runs, compactions),
       compaction: compactionLogic(core, compactions.scopeOf),
@@ -48,6 +49,7 @@ export function sessionLogic(core: Rows & Work & Sources, context: SystemContext
       }),
     },
   })
+  return laidOut(logic)
 
   function recordLate(run: RunScope, failure: StepFailure | undefined): void {
     try {

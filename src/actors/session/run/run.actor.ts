@@ -1,5 +1,6 @@
 /** The run machine and its tool calls with their effects (laws §4–5). Decides nothing. */
 import { fromCallback, fromPromise } from 'xstate'
+import { laidOut } from '../../../kernel/machine/laid-out.js'
 import { runMachine } from '../../../machines/session/run.machine.js'
 import { type ToolCallInput, toolCallMachine } from '../../../machines/session/tool-call.machine.js'
 import { stepFailure } from '../../provider/failure.js'
@@ -56,9 +57,9 @@ export function runLogic(core: Rows & Work & Sources, context: SystemContext, ru
     },
   })
 
-  return runMachine.provide({
+  const logic = runMachine.provide({
     actors: {
-      toolCall,
+      toolCall: laidOut(toolCall),
       prepare: fromPromise(async ({ input, signal }) => {
         const run = runOf(input.runId)
         try {
@@ -98,6 +99,7 @@ export function runLogic(core: Rows & Work & Sources, context: SystemContext, ru
       }),
     },
   })
+  return laidOut(logic)
 }
 
 /** Work that is stopped with its actor. What has ended is not: the reason of an abort is an error with a stack, in every step. */

@@ -63,7 +63,7 @@ function plain(event: InspectionEvent): unknown[] {
   const name = id.startsWith('x:') ? 'root' : id
   switch (event.type) {
     case '@xstate.event':
-      return [['event', name, event.event]]
+      return [['event', name, wordsOf(event.event)]]
     case '@xstate.action':
       return [['action', name, event.action.type, wordsOf(event.action.params)]]
     case '@xstate.snapshot':
@@ -73,15 +73,10 @@ function plain(event: InspectionEvent): unknown[] {
   }
 }
 
-/** Actors among what an action was given are their names. */
+/** Without the numbers that XState gives actors. */
 function wordsOf(params: unknown): unknown {
-  return JSON.parse(
-    JSON.stringify(params ?? null, (_key, value: unknown) => (isActor(value) ? value.id.replace(/^x:\d+$/, 'root') : value)),
-  ) as unknown
-}
-
-function isActor(value: unknown): value is { readonly id: string } {
-  return typeof value === 'object' && value !== null && 'sessionId' in value && 'getSnapshot' in value
+  const plainly = (_key: string, value: unknown) => (typeof value === 'string' ? value.replace(/^x:\d+$/, 'root') : value)
+  return JSON.parse(JSON.stringify(params ?? null, plainly)) as unknown
 }
 
 function shown({ status, value, context, tags, children = {}, output, error }: AnyMachineSnapshot) {

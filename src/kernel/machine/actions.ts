@@ -16,7 +16,6 @@ export interface Making {
   readonly scope: AnyActorScope
   /** Events that are worked off before any that waits outside. */
   readonly queue: AnyEventObject[]
-  isChanged: boolean
 }
 
 /** What is told of when an action is carried out. */
@@ -90,7 +89,6 @@ function resolved(
   switch (action.type) {
     case 'xstate.assign':
       draft.context = { ...draft.context, ...assigned(action, given, params) }
-      making.isChanged = true
       return [undefined]
     case 'xstate.spawnChild':
       return [spawned(making, action, given)]
@@ -122,7 +120,6 @@ function spawned(making: Making, { id, src, systemId, input, syncSnapshot }: Bui
   const told: unknown = typeof input === 'function' ? input({ context: given.context, event: given.event, self: given.self }) : input
   const ref = logic && createActor(logic, { id: own, src, parent: scope.self, syncSnapshot, systemId, input: told } as never)
   draft.children = { ...draft.children, [own]: ref }
-  making.isChanged = true
   return { id, systemId, actorRef: ref, src, input: told }
 }
 
@@ -130,11 +127,8 @@ function stopped(making: Making, { actorRef }: Builtin, given: Given, params: un
   const { draft } = making
   const named: unknown = typeof actorRef === 'function' ? actorRef(given, params) : actorRef
   const ref = typeof named === 'string' ? draft.children[named] : (named as { readonly id: string } | undefined)
-  if (ref !== undefined) {
-    const { [ref.id]: _stopped, ...children } = draft.children
-    draft.children = children
-  }
-  making.isChanged = true
+  const { [ref?.id ?? '']: _stopped, ...children } = draft.children
+  draft.children = children
   return ref
 }
 

@@ -91,7 +91,7 @@ function settled(layout: Layout, from: AnyMachineSnapshot, step: Step, first: An
 function stopChildren(snapshot: AnyMachineSnapshot, { event, scope, queue }: Step): void {
   const draft = { ...snapshot }
   const ended = Object.values(snapshot.children).map((child) => stopChild(child as AnyActorRef))
-  perform({ draft, event, scope, queue, isChanged: false }, ended)
+  perform({ draft, event, scope, queue }, ended)
 }
 
 function taken(layout: Layout, snapshot: AnyMachineSnapshot, step: Step, transition: AnyTransitionDefinition): AnyMachineSnapshot {
@@ -102,7 +102,7 @@ function taken(layout: Layout, snapshot: AnyMachineSnapshot, step: Step, transit
 /** Answers the same snapshot when nothing of it has changed. */
 function carriedOut(snapshot: AnyMachineSnapshot, from: Place | undefined, { event, scope, queue }: Step, plan: Plan): AnyMachineSnapshot {
   const draft: Draft = { ...snapshot }
-  const work = { draft, event, scope, queue, isChanged: false }
+  const work = { draft, event, scope, queue }
   perform(work, plan.exits)
   perform(work, plan.actions)
   for (const { node, actions, invoked } of plan.entries) {
@@ -113,7 +113,7 @@ function carriedOut(snapshot: AnyMachineSnapshot, from: Place | undefined, { eve
     if (node.parent?.parent === undefined) end(work, { type: `xstate.done.state.${node.id}`, output })
   }
   const { to } = plan
-  if (to === undefined || to === from) return work.isChanged ? seen(draft) : snapshot
+  if (to === undefined || to === from) return isAs(draft, snapshot) ? snapshot : seen(draft)
   if (draft.status === 'done') perform(work, to.atEnd)
   draft._nodes = to.nodes
   draft.value = to.value
@@ -136,12 +136,14 @@ function begun(machine: AnyStateMachine, layout: Layout, scope: AnyActorScope, i
   }
 }
 
+function isAs({ context, children }: Draft, before: AnyMachineSnapshot): boolean {
+  return context === before.context && children === before.children
+}
+
 function end(making: Making, event: AnyEventObject): void {
   const { draft } = making
   const { output } = draft.machine.root
-  draft.status = 'done'
-  draft.output = output === undefined ? undefined : valueOf(output, { ...making, event })
-  making.isChanged = true
+  Object.assign(draft, { status: 'done', output: output === undefined ? undefined : valueOf(output, { ...making, event }) })
 }
 
 function valueOf(output: unknown, { draft, event, scope }: Pick<Making, 'draft' | 'event' | 'scope'>): unknown {

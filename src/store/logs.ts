@@ -7,6 +7,9 @@ import type { AuditTable, EventRow, EventTable } from './store.js'
 import { valueOf } from './disk/stored-json.js'
 import type { JsonRow } from './disk/stored-json.js'
 
+/** Rows that one statement inserts. */
+const AT_ONCE = 8
+
 const COLUMNS = 'sequence, type, session_id as sessionId, json, created'
 
 /**
@@ -20,6 +23,13 @@ export function createEventTable(connection: Connection, counters: Counters, con
       coalesce((select ordinal from events order by sequence desc limit 1), 0) + 1,
       coalesce((select total from events order by sequence desc limit 1), 0) + octet_length(@json),
       @json)`)
+  const end = connection.query<[], { ordinal: number; total: number }>('select ordinal, total from events order by sequence desc limit 1')
+  /** By how many they insert. */
+  const inserts = Array.from({ length: AT_ONCE + 1 }, (_, count) =>
+    connection.query<(string | number | null)[]>(
+      `insert into events (sequence, session_id, type, created, ordinal, total, json) values ${Array.from({ length: count }, () => '(?, ?, ?, ?, ?, ?, ?)').join()}`,
+    ),
+  )
   const after = connection.query<[number, number], EventRow>(`select ${COLUMNS} from events where sequence > ? order by sequence limit ?`)
   const afterOne = connection.query<[string, number, number], EventRow>(
     `select ${COLUMNS} from events where session_id = ? and sequence > ? order by sequence limit ?`,
@@ -55,8 +65,21 @@ export function createEventTable(connection: Connection, counters: Counters, con
     return JSON.stringify(sequences.toSorted((a, b) => a - b).slice(0, limit))
   }
 
+  function insertSome(rows: readonly EventRow[]): void {
+    const [row] = rows
+    if (rows.length === 1 && row !== undefined) return void insert.run(row)
+    let { ordinal, total } = end.get() ?? { ordinal: 0, total: 0 }
+    const values = rows.flatMap(({ sequence, sessionId, type, created, json }) => {
+      total += Buffer.byteLength(json)
+      return [sequence, sessionId, type, created, ++ordinal, total, json]
+    })
+    inserts[rows.length]?.run(...values)
+  }
+
   return {
-    insert: (row) => void insert.run(row),
+    insert(...rows) {
+      for (let from = 0; from < rows.length; from += AT_ONCE) insertSome(rows.slice(from, from + AT_ONCE))
+    },
     after: (sequence, limit, characters = Number.POSITIVE_INFINITY) => page(characters, (isLast) => after.upTo(isLast, sequence, limit)),
     afterFor(sequence, limit, sessionIds, characters = Number.POSITIVE_INFINITY) {
       const [only, ...others] = new Set(sessionIds)

@@ -110,9 +110,15 @@ interface Files {
 }
 
 function assemble(connection: Connection, failpoint: Failpoint | undefined, files: Files): Store {
-  const transact = createTransact(connection, failpoint, () => files.checkpoints.committed(connection.written))
+  const transact = createTransact(
+    connection,
+    failpoint,
+    () => files.checkpoints.committed(connection.written),
+    () => queue.forget(),
+  )
   const counters = createCounters(connection)
   const contents = createContents(connection)
+  const queue = createQueueTable(connection, contents)
   removeTornContents(connection, (change) => transact('process', change))
   const syncedCommit = () => transact('power', () => counters.set('log.synced', counters.get('log.synced') + 1))
   const logSync = createLogSync(files.log, connection, syncedCommit)
@@ -125,7 +131,7 @@ function assemble(connection: Connection, failpoint: Failpoint | undefined, file
     contents: contents.table,
     restores: createRestoreTable(connection),
     keptContents: createKeptContentTable(connection),
-    queue: createQueueTable(connection, contents),
+    queue,
     runs: createRunTable(connection),
     interactions: createInteractionTable(connection),
     approvals: createApprovalTable(connection),

@@ -98,7 +98,10 @@ export function createSessionTable(connection: Pick<Connection, 'query' | 'inTra
       return query.all(listValues(filter))
     },
     children: (id) => children.all(id).map((row) => valueOf<Session>(row.json)),
-    parentOf: (id) => parent.get(id)?.parentId,
+    parentOf(id) {
+      const session = kept.get(id)
+      return session === undefined ? parent.get(id)?.parentId : (session.parentId ?? null)
+    },
     family: (rootId) => family.all(rootId).map((row) => row.id),
     count: (tenantId) => count.get(tenantId)?.count ?? 0,
   }

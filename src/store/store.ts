@@ -271,7 +271,8 @@ export interface EventRow {
 }
 
 export interface EventTable {
-  insert(row: EventRow): void
+  /** In order. */
+  insert(...rows: readonly EventRow[]): void
   /** Rows with `sequence > after`, ascending: at most `limit`, and no more than until their envelopes have `characters`. */
   after(sequence: number, limit: number, characters?: number): EventRow[]
   /** The same for some sessions only (walks an index, not the log). */

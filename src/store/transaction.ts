@@ -3,7 +3,8 @@
  *
  * I1 One transaction at a time; a nested call joins it. I2 A throw anywhere inside, caught or not, rolls everything
  * back. I3 The sync mode changes between transactions only: `power` syncs the log at its commit and with it all
- * `process` commits before it. `onCommit` hears of every transaction that is over.
+ * `process` commits before it. `onCommit` hears of every transaction that is over, `onRollback`
+ * of those that changed nothing.
  */
 import type { Connection } from './disk/connection.js'
 import type { Durability } from './store.js'
@@ -13,7 +14,12 @@ export type Transact = <T>(durability: Durability, change: () => T) => T
 /** A named place where tests let a store operation fail by throwing (threat-model §8). */
 export type Failpoint = (name: 'commit') => void
 
-export function createTransact(connection: Connection, failpoint: Failpoint | undefined, onCommit = (): void => undefined): Transact {
+export function createTransact(
+  connection: Connection,
+  failpoint: Failpoint | undefined,
+  onCommit = (): void => undefined,
+  onRollback = (): void => undefined,
+): Transact {
   let active: Durability | undefined
   let synced: Durability | undefined
   let nestedFailure: { readonly error: unknown } | undefined
@@ -48,6 +54,7 @@ export function createTransact(connection: Connection, failpoint: Failpoint | un
       return result
     } catch (error) {
       synced = undefined
+      onRollback()
       throw connection.rollBack(error)
     } finally {
       active = undefined

@@ -1,6 +1,6 @@
 /**
  * Paths generated from a machine: every state reachable by the given events is visited breadth first, each by
- * its shortest path, and every transition taken on the way is noted.
+ * its shortest path, and every transition taken on the way is noted. Whatever it is driven by, its layout is driven by as well (`stepped.ts`).
  */
 import {
   type AnyMachineSnapshot,
@@ -11,6 +11,7 @@ import {
   fromPromise,
   SimulatedClock,
 } from 'xstate'
+import { difference } from './stepped.js'
 
 export interface Exploration {
   /** `state --event[index]--> targets` of every transition of the machine. */
@@ -122,6 +123,13 @@ export function explore(
       queue.push(found)
     }
   }
+  const differs = difference(
+    logic,
+    input,
+    events,
+    [...seen.values()].map(({ path }) => path),
+  )
+  if (differs !== undefined) throw new Error(`the layout of ${machine.id} differs from it ${differs}`)
   return {
     all: new Set(names.values()),
     taken,

@@ -83,6 +83,19 @@ describe('retention', () => {
     expect(kept(store)).toEqual(range(8, 13))
   })
 
+  it('measures rows that were inserted together as those that were inserted one after the other', () => {
+    const sized = (n: number) => ({ ...event(n), json: 'ü'.repeat(n) })
+    const [together, each] = [memoryStore(), storeWithEvents(...range(1, 30).map(sized))]
+    append(together, sized(1))
+    together.transact('process', () => together.events.insert(...range(2, 30).map(sized)))
+    for (const store of [together, each]) {
+      store.prune({ ...unbounded, maxBytes: 500 })
+      expect(kept(store)).toEqual(range(22, 30))
+      store.prune({ ...unbounded, maxRows: 3 })
+      expect(kept(store)).toEqual(range(28, 30))
+    }
+  })
+
   it('starts over after everything was removed and remembers how far it got', () => {
     const store = storeWithEvents(...range(1, 5).map((n) => event(n)))
     store.prune({ ...unbounded, before: 100 })

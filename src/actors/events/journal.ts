@@ -67,11 +67,13 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
   /** What the change that is under way has told. */
   let open: BusRecord[] | undefined
 
-  function keep(draft: Draft): BusRecord {
-    const record = stamp(draft, true)
-    const { type, sessionId = null, json } = record
-    store.events.insert({ sequence: record.sequence, type, sessionId, json, created: effects.clock.now() })
-    return record
+  /** What a change tells is stored behind what it changes, in few statements. */
+  function keep(records: readonly BusRecord[]): void {
+    if (records.length === 0) return
+    const created = effects.clock.now()
+    store.events.insert(
+      ...records.map(({ sequence: number, type, sessionId = null, json }) => ({ sequence: number, type, sessionId, json, created })),
+    )
   }
 
   return {
@@ -82,14 +84,15 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
       sequence.prepare()
       open = records
       try {
-        const result = store.transact(durability, () =>
-          change(
-            changeOf(
-              (draft) => void records.push(keep(draft)),
-              (run) => void afterwards.push(run),
-            ),
-          ),
+        const emitted = changeOf(
+          (draft) => void records.push(stamp(draft, true)),
+          (run) => void afterwards.push(run),
         )
+        const result = store.transact(durability, () => {
+          const made = change(emitted)
+          keep(records)
+          return made
+        })
         open = undefined
         syncs.committed(durability)
         try {

@@ -1,8 +1,10 @@
 /** The session machine with its effects. Decides nothing. */
-import { fromPromise } from 'xstate'
+import { fromEffect } from '../../kernel/machine/effect.js'
+import { laidOut } from '../../kernel/machine/laid-out.js'
 import type { StepFailure } from '../../machines/session/retry.js'
 import { sessionMachine } from '../../machines/session/session.machine.js'
 import { claimWork } from './run/claim.js'
+import type { EarlyClaims } from './run/claimed-early.js'
 import { recordEnd } from './run/closing.js'
 import type { Rows, Work, Sources } from './state/core.js'
 import { compactionLogic } from './compaction/compaction.actor.js'
@@ -13,7 +15,11 @@ import type { SystemContext } from './run/system-context.js'
 import { titleLogic } from './run/title.actor.js'
 
 /** One logic for every session actor; scopes of runs are kept by id, so that actors share nothing else. */
-export function sessionLogic(core: Rows & Work & Sources, context: SystemContext, runs: Runs, compactions: Compactions) {
+export function sessionLogic(
+  core: Rows & Work & Sources,
+  context: SystemContext,
+  { runs, compactions, claims }: { readonly runs: Runs; readonly compactions: Compactions; readonly claims: Pick<EarlyClaims, 'take'> },
+) {
   const bySession = new Map<string, string>()
 
   function begin(run: RunScope): void {
@@ -23,11 +29,16 @@ export function sessionLogic(core: Rows & Work & Sources, context: SystemContext
     runs.set(run.runId, run)
   }
 
-  return sessionMachine.provide({
+  const logic = sessionMachine.provide({
     actors: {
       run: runLogic(core, context, runs, compactions),
       compaction: compactionLogic(core, compactions.scopeOf),
-      claimWork: fromPromise(async ({ input }) => {
+      claimWork: fromEffect(async ({ input }) => {
+        const handed = claims.take(input.sessionId)
+        if (handed !== undefined) {
+          begin(handed.run)
+          return { kind: 'run', runId: handed.run.runId, wantsTitle: handed.wantsTitle }
+        }
         const compaction = () => compactions.waiting(input.sessionId)
         if (compaction() === undefined) compactions.forget(input.sessionId)
         try {
@@ -40,7 +51,7 @@ export function sessionLogic(core: Rows & Work & Sources, context: SystemContext
         }
       }),
       title: titleLogic(core, runs),
-      recordCrash: fromPromise(async ({ input: { sessionId, runId, failure } }) => {
+      recordCrash: fromEffect(({ input: { sessionId, runId, failure } }) => {
         if (runId !== undefined) compactions.recordEnd(runId, failure)
         const run = runId === undefined ? undefined : runs.get(runId)
         if (run !== undefined && core.statuses.run(sessionId)?.runId === runId) recordLate(run, failure)
@@ -48,6 +59,7 @@ export function sessionLogic(core: Rows & Work & Sources, context: SystemContext
       }),
     },
   })
+  return laidOut(logic)
 
   function recordLate(run: RunScope, failure: StepFailure | undefined): void {
     try {

@@ -22,6 +22,7 @@ import { submitPrompt } from './admission/prompts.js'
 import { clearQueue, popQueue, queueInfo, stopQueue } from './admission/queue.js'
 import { createSession, deleteFamily, familyActivities, listSessions, pinSession, updateSession } from './state/records.js'
 import { claimControl, controlOf, refuseControlled, refuseFamilyControlled, releaseControl } from './admission/sharing.js'
+import { createEarlyClaims, type EarlyClaims } from './run/claimed-early.js'
 import type { Runs } from './run/run.actor.js'
 import { sessionLogic } from './session.actor.js'
 import { type SessionSupervisor, superviseSessions } from './supervisor.js'
@@ -48,6 +49,7 @@ interface Served {
   readonly directories: SessionDirectories
   readonly compactions: Compactions
   readonly supervisor: SessionSupervisor
+  readonly claims: EarlyClaims
 }
 
 export function createSessions(
@@ -62,9 +64,10 @@ export function createSessions(
   const context = createSystemContext(core)
   const runs: Runs = new Map()
   const compactions = createCompactions(core, runs)
+  const claims = createEarlyClaims(core, context, { isCompacting: (sessionId) => compactions.waiting(sessionId) !== undefined })
   const supervisor = superviseSessions({
     effects: core.effects,
-    logic: sessionLogic(core, context, runs, compactions),
+    logic: sessionLogic(core, context, { runs, compactions, claims }),
     isOff: watching.isOff === true,
     onAsleep(sessionId) {
       core.transcripts.forget(sessionId)
@@ -75,7 +78,7 @@ export function createSessions(
     ...(watching.inspect !== undefined && { inspect: watching.inspect }),
     ...(watching.actors !== undefined && { actors: watching.actors }),
   })
-  const served: Served = { core, directories, compactions, supervisor }
+  const served: Served = { core, directories, compactions, supervisor, claims }
   return { facade: { ...kept(served), ...said(served), ...told(served) }, supervisor }
 }
 
@@ -124,7 +127,7 @@ function kept(served: Served) {
 
 /** What a session is asked to do, what waits for it, and what is done to its run. */
 function said(served: Served) {
-  const { core, compactions, supervisor } = served
+  const { core, compactions, supervisor, claims } = served
   const get = (id: string) => sessionOrThrow(core, id)
   const waking = (id: string) => () => supervisor.wake(id)
   return {
@@ -132,7 +135,10 @@ function said(served: Served) {
       refuseControlled(core, caller, id)
       const command = await namedCommand(core, get(id).id, request)
       const delivery = mode === 'prompt-async' || command !== undefined ? 'queue' : (request.delivery ?? 'steer')
-      await submitPrompt(core, caller, id, command ?? request, delivery, waking(id))
+      await submitPrompt(core, caller, id, command ?? request, delivery, {
+        wake: waking(id),
+        early: async (prompt, target) => (supervisor.rests(id) ? claims.look(id, prompt, target) : undefined),
+      })
     },
     async runCommand(caller, id, request, signal) {
       refuseControlled(core, caller, id)

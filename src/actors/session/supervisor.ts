@@ -12,6 +12,8 @@ import type { sessionLogic } from './session.actor.js'
 export interface SessionSupervisor {
   /** There may be work: start or wake the session's actor. Ignored once stopping. */
   wake(sessionId: string): void
+  /** Awake, with nothing to do: what is there when it is woken, it begins at once. */
+  rests(sessionId: string): boolean
   /** Aborts the run of an awake session, if there is one. */
   abort(sessionId: string): void
   /** Ends the actor of a session that is no more, and whatever it has under way. */
@@ -44,6 +46,7 @@ export function superviseSessions(deps: {
       else
         sessions.start(sessionId, (options) => createActor(logic, { id: `session:${sessionId}`, input: { sessionId, policy }, ...options }))
     },
+    rests: (sessionId) => deps.isOff !== true && !sessions.isDraining && sessions.get(sessionId)?.getSnapshot().hasTag('settled') === true,
     abort: (sessionId) => sessions.get(sessionId)?.send({ type: 'abort.requested' }),
     end: (sessionId) => sessions.get(sessionId)?.send({ type: 'stop.requested' }),
     drain: () => sessions.drain((ref) => ref.send({ type: 'stop.requested' })),

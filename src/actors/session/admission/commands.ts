@@ -38,7 +38,7 @@ export async function submitCommand(
   const request = withoutBlankAgent(given)
   const messageId = request.messageId ?? core.effects.ids.next('msg')
   const content = await contentOf(core, { directory, sessionId }, command, written)
-  await submitPrompt(core, caller, sessionId, { ...request, ...content, messageId }, 'queue', wake)
+  await submitPrompt(core, caller, sessionId, { ...request, ...content, messageId }, 'queue', { wake })
   return { messageId, isDelegated: content.parts.some(({ type }) => type === 'subtask') }
 }
 
@@ -53,7 +53,7 @@ export async function submitShell(
   const request = withoutBlankAgent(given)
   const messageId = request.messageId ?? core.effects.ids.next('msg')
   const calls: GivenCall[] = [{ tool: 'bash', input: { command } }]
-  await submitPrompt(core, caller, sessionId, { ...request, messageId, prompt: `!${command}`, calls, noReply: true }, 'queue', wake)
+  await submitPrompt(core, caller, sessionId, { ...request, messageId, prompt: `!${command}`, calls, noReply: true }, 'queue', { wake })
   return { messageId, isDelegated: false }
 }
 

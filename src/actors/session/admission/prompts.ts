@@ -14,6 +14,7 @@ import type { PromptPart, PromptRequest } from '../../../protocol/message/messag
 import type { GivenCall, QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
 import { wellFormedValue } from '../../../protocol/text/well-formed.js'
 import { refuseUnknownVariant } from '../../provider/unknown.js'
+import type { QueueRow } from '../../../store/store.js'
 import type { Change } from '../../events/journal.js'
 import { appendPrompt } from './append.js'
 import { refuseNested, type RunTarget, resolveTarget } from './target.js'
@@ -32,20 +33,34 @@ export const TEXT_BYTES = LIMITS.events.recordBytes - 8192
 /** `calls`: see `QueuedPrompt`. No client can give them. */
 export type PromptContent = PromptRequest & Pick<QueuedPrompt, 'calls'>
 
-/** Admits a prompt durably; `wake` is called when there is work to look for. */
+/** Claims what the change admits, if that is still possible. */
+export type Early = (tx: Change, row: QueueRow) => void
+
+/** How the work on a prompt begins. */
+export interface Beginning {
+  /** There is work to look for. */
+  wake(): void
+  /** What claims the prompt in the commit that admits it; undefined = it is claimed when the session looks for work. */
+  early?(prompt: QueuedPrompt, target: RunTarget): Promise<Early | undefined>
+}
+
+/** Admits a prompt durably. */
 export async function submitPrompt(
   core: Rows & Work & Sources,
   caller: Caller,
   sessionId: string,
   request: PromptContent,
   delivery: 'steer' | 'queue',
-  wake: () => void,
+  beginning: Beginning,
 ): Promise<void> {
   const { directory } = sessionOrThrow(core, sessionId)
   const given = settle(core, caller, request)
   await refuseSubtasks(core, directory, sessionId, given)
-  await refuseUnanswerable(core, sessionId, given)
-  if (!isLongPrompt(given)) return place(core, caller, sessionId, given, delivery, wake)
+  const answering = await refuseUnanswerable(core, sessionId, given)
+  if (!isLongPrompt(given)) {
+    const early = answering && (await beginning.early?.(given, answering))
+    return place(core, caller, sessionId, given, delivery, { wake: beginning.wake, early })
+  }
   await nextTurn()
   const prompt = await keepAttached(core, sessionId, given).catch((error: unknown) => {
     sessionOrThrow(core, sessionId) // It may have been deleted meanwhile.
@@ -53,7 +68,7 @@ export async function submitPrompt(
   })
   const { store } = core
   try {
-    await place(core, caller, sessionId, prompt, delivery, wake)
+    await place(core, caller, sessionId, prompt, delivery, { wake: beginning.wake, early: undefined })
   } catch (error) {
     store.contents.release(prompt.parts)
     store.transact('process', () => store.messages.sweepContents(sessionId))
@@ -64,14 +79,15 @@ export async function submitPrompt(
 
 /**
  * Throws when the agent or the model that would answer is not there or cannot be used, or what the prompt names does not exist (I3). What was
- * accepted before is told so, whatever became of its model.
+ * accepted before is told so, whatever became of its model; of others this answers who they are.
  */
-async function refuseUnanswerable(core: Rows & Sources, sessionId: string, prompt: QueuedPrompt): Promise<void> {
+async function refuseUnanswerable(core: Rows & Sources, sessionId: string, prompt: QueuedPrompt): Promise<RunTarget | undefined> {
   const { store } = core
-  if (store.queue.byMessageId(prompt.messageId) !== undefined || store.messages.get(prompt.messageId) !== undefined) return
+  if (store.queue.byMessageId(prompt.messageId) !== undefined || store.messages.get(prompt.messageId) !== undefined) return undefined
   refuseNested(core, sessionId)
-  const { model } = await resolveTarget(core, sessionId, prompt)
-  if (prompt.model !== undefined) refuseUnknownVariant(model)
+  const target = await resolveTarget(core, sessionId, prompt)
+  if (prompt.model !== undefined) refuseUnknownVariant(target.model)
+  return target
 }
 
 async function place(
@@ -80,7 +96,7 @@ async function place(
   sessionId: string,
   prompt: QueuedPrompt,
   delivery: 'steer' | 'queue',
-  wake: () => void,
+  { wake, early }: { readonly wake: () => void; readonly early: Early | undefined },
 ): Promise<void> {
   const target = isSilent(prompt) ? await resolveTarget(core, sessionId, prompt) : undefined
   const repeat = repeatOf(core, sessionId, prompt, delivery)
@@ -94,7 +110,7 @@ async function place(
     appendNow(core, caller, sessionId, prompt, target)
     return core.journal.synced()
   }
-  admit(core, caller, sessionId, prompt, delivery)
+  admit(core, { caller, sessionId, prompt, delivery, early })
   wake()
   await core.journal.synced()
 }
@@ -208,7 +224,22 @@ function refuseCrowded({ store }: Rows, sessionId: string, prompt: QueuedPrompt)
   throw new SvcError('quota.exceeded', message, { sessionId, waiting, bytes })
 }
 
-function admit(core: Rows & Work, caller: Caller, sessionId: string, prompt: QueuedPrompt, delivery: 'steer' | 'queue'): void {
+function admit(
+  core: Rows & Work,
+  {
+    caller,
+    sessionId,
+    prompt,
+    delivery,
+    early,
+  }: {
+    readonly caller: Caller
+    readonly sessionId: string
+    readonly prompt: QueuedPrompt
+    readonly delivery: 'steer' | 'queue'
+    readonly early: Early | undefined
+  },
+): void {
   const { store, journal, effects } = core
   sessionOrThrow(core, sessionId)
   if (store.queue.size(sessionId) >= LIMITS.sessions.queueRows) {
@@ -217,7 +248,8 @@ function admit(core: Rows & Work, caller: Caller, sessionId: string, prompt: Que
   refuseCrowded(core, sessionId, prompt)
   journal.commit('process', (tx) => {
     noteCaller(core, tx, { caller, sessionId, prompt })
-    store.queue.append({ id: effects.ids.next('evt'), sessionId, delivery, request: prompt, created: effects.clock.now() })
+    const row = { id: effects.ids.next('evt'), sessionId, delivery, request: prompt, created: effects.clock.now(), held: false }
+    store.queue.append(row)
     const request = toldRequest(prompt)
     const written = store.contents.writtenPrompt(sessionId, request)
     tx.emitWith('session.prompt.admitted', { sessionID: sessionId, delivery, request }, 'request', written)
@@ -233,5 +265,6 @@ function admit(core: Rows & Work, caller: Caller, sessionId: string, prompt: Que
       ...(isLongPrompt(prompt) ? {} : { request }),
     })
     publishWaiting(core, tx, sessionId)
+    early?.(tx, row)
   })
 }

@@ -29,14 +29,15 @@ function visibleRows({ queue }: Pick<Store, 'queue'>, sessionId: string): QueueH
   return queue.list(sessionId).filter(({ delivery }) => delivery !== 'continue')
 }
 
-export function queueInfo(core: Pick<Rows & Work, 'store' | 'statuses'>, sessionId: string): SessionQueueInfo {
+/** `isAtWork`: it is, whether or not that is committed yet. */
+export function queueInfo(core: Pick<Rows & Work, 'store' | 'statuses'>, sessionId: string, isAtWork = false): SessionQueueInfo {
   const rows = visibleRows(core.store, sessionId)
   const running = core.statuses.run(sessionId) !== undefined
   return {
     sessionId,
     count: rows.length,
     running,
-    worker: !core.statuses.isIdle(sessionId),
+    worker: isAtWork || !core.statuses.isIdle(sessionId),
     items: rows.flatMap(({ id, held }, index) => {
       const item = itemOf(core.store, id)
       return item === undefined ? [] : [{ index, ...item, ...(held && { held }) }]
@@ -181,11 +182,11 @@ export function isLongPrompt({ parts, ...rest }: QueuedPrompt): boolean {
   return lengths.reduce((sum, length) => sum + length, JSON.stringify(rest).length) > LIMITS.sessions.longPrompt
 }
 
-/** Takes a row out of its queue, with its event, inside the caller's commit. */
-export function dequeue(core: Pick<Rows & Work, 'store' | 'statuses'>, tx: Change, row: QueueRow): void {
+/** Takes a row out of its queue, with its event, inside the caller's commit. `isAtWork`: see `queueInfo`. */
+export function dequeue(core: Pick<Rows & Work, 'store' | 'statuses'>, tx: Change, row: QueueRow, isAtWork = false): void {
   const { sessionId, delivery } = row
   core.store.queue.remove(row.id)
-  const queue = queueInfo(core, sessionId)
+  const queue = queueInfo(core, sessionId, isAtWork)
   tx.emit('session.queue.updated', {
     sessionID: sessionId,
     action: 'dequeue',

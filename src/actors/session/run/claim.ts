@@ -18,7 +18,9 @@ import { appendPrompt } from '../admission/append.js'
 import { type RunTarget, resolveTarget } from '../admission/target.js'
 import { rootOf, sessionOrThrow, type Rows, type Work, type Sources } from '../state/core.js'
 import { busyStatus, dequeue, isLongPrompt, isSilent } from '../admission/queue.js'
+import type { Change } from '../../events/journal.js'
 import { ceilingsOf } from './ceilings.js'
+import type { ClaimedRun } from './claimed-run.js'
 import type { RunScope } from './run-scope.js'
 import type { SystemContext } from './system-context.js'
 import { wantsTitle } from './title.js'
@@ -91,33 +93,51 @@ function rest(core: Rows & Work, sessionId: string): Found {
 }
 
 function claim(core: Rows & Work, row: QueueRow, target: RunTarget, ceilings: RunScope['ceilings']): RunScope | undefined {
-  const { sessionId } = row
-  const { store, journal, effects, statuses, executions } = core
-  const claimed = journal.commit('process', (tx) => {
+  const claimed = core.journal.commit('process', (tx) => {
+    if (!isSilent(row.request)) return claimIn(core, tx, row, { target, ceilings })
     dequeue(core, tx, row)
-    if (isSilent(row.request)) {
-      appendPrompt(core, tx, sessionId, row.request, target)
-      return undefined
-    }
-    const rootId = rootOf(core, sessionId)
-    const executionId = executions.next(tx, rootId)
-    const member = { executionID: executionId, executionRootSessionID: rootId }
-    const session = appendPrompt(core, tx, sessionId, row.request, target, member)
-    const runId = effects.ids.next('evt')
-    const startedAt = effects.clock.now()
-    store.runs.insert({ id: runId, sessionId, status: 'running', startedAt, unattended: row.request.unattended === true })
-    const { status, queued } = busyStatus(core, sessionId)
-    statuses.set(tx, session, status, queued, { runId, startedAt })
-    executions.admit(tx, rootId, row.request.messageId, executionId)
-    return {
-      session,
-      rootId,
-      runId,
-      startedAt,
-      prompt: row.request,
-      answering: { target, isPlanning: session.mode !== undefined },
-      ceilings,
-    }
+    appendPrompt(core, tx, row.sessionId, row.request, target)
+    return undefined
   })
-  return claimed && { ...claimed, claimed: journal.mark(), calls: new Map(), recent: [], place: { step: undefined, world: undefined } }
+  return claimed && scopeOf(core, claimed)
+}
+
+/** The scope of a run whose claim has just been committed. */
+export function scopeOf({ journal }: Pick<Rows, 'journal'>, claimed: ClaimedRun): RunScope {
+  return { ...claimed, claimed: journal.mark(), calls: new Map(), recent: [], place: { step: undefined, world: undefined } }
+}
+
+/** `isAtWork`: see `queueInfo`. */
+export function claimIn(
+  core: Rows & Work,
+  tx: Change,
+  row: QueueRow,
+  {
+    target,
+    ceilings,
+    isAtWork = false,
+  }: { readonly target: RunTarget; readonly ceilings: RunScope['ceilings']; readonly isAtWork?: boolean },
+): ClaimedRun {
+  const { sessionId } = row
+  const { store, effects, statuses, executions } = core
+  dequeue(core, tx, row, isAtWork)
+  const rootId = rootOf(core, sessionId)
+  const executionId = executions.next(tx, rootId)
+  const member = { executionID: executionId, executionRootSessionID: rootId }
+  const session = appendPrompt(core, tx, sessionId, row.request, target, member)
+  const runId = effects.ids.next('evt')
+  const startedAt = effects.clock.now()
+  store.runs.insert({ id: runId, sessionId, status: 'running', startedAt, unattended: row.request.unattended === true })
+  const { status, queued } = busyStatus(core, sessionId)
+  statuses.set(tx, session, status, queued, { runId, startedAt })
+  executions.admit(tx, rootId, row.request.messageId, executionId)
+  return {
+    session,
+    rootId,
+    runId,
+    startedAt,
+    prompt: row.request,
+    answering: { target, isPlanning: session.mode !== undefined },
+    ceilings,
+  }
 }

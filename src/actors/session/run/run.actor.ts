@@ -1,7 +1,10 @@
 /** The run machine and its tool calls with their effects (laws §4–5). Decides nothing. */
-import { fromCallback, fromPromise } from 'xstate'
+import { fromCallback } from 'xstate'
+import { fromEffect } from '../../../kernel/machine/effect.js'
+import { laidOut } from '../../../kernel/machine/laid-out.js'
 import { runMachine } from '../../../machines/session/run.machine.js'
 import { type ToolCallInput, toolCallMachine } from '../../../machines/session/tool-call.machine.js'
+import type { StepFailure } from '../../../machines/session/retry.js'
 import { stepFailure } from '../../provider/failure.js'
 import { askCall } from './asking.js'
 import { executeCall, refuseCall } from './executing.js'
@@ -34,11 +37,11 @@ export function runLogic(core: Rows & Work & Sources, context: SystemContext, ru
 
   const toolCall = toolCallMachine.provide({
     actors: {
-      judge: fromPromise(({ input, signal }) => {
+      judge: fromEffect(({ input, signal }) => {
         const { run, call } = callOf(input)
         return judgeCall(core, run, call, signal)
       }),
-      ask: fromPromise(({ input, signal }) => {
+      ask: fromEffect(({ input, signal }) => {
         const { run, call } = callOf(input)
         return askCall(core, run, call, signal)
       }),
@@ -46,20 +49,23 @@ export function runLogic(core: Rows & Work & Sources, context: SystemContext, ru
         const { run, call } = callOf(input)
         const work = openWork()
         receive(work.stop)
-        void work.until(executeCall(core, run, call, work.signal)).then((end) => sendBack({ type: 'execution.settled', end }))
+        void executeCall(core, run, call, work.signal).then((end) => {
+          work.over()
+          sendBack({ type: 'execution.settled', end })
+        })
         return work.stop
       }),
-      refuse: fromPromise(async ({ input }) => {
+      refuse: fromEffect(({ input }) => {
         const { run, call } = callOf(input)
         refuseCall(core, run, call, input)
       }),
     },
   })
 
-  return runMachine.provide({
+  const logic = runMachine.provide({
     actors: {
-      toolCall,
-      prepare: fromPromise(async ({ input, signal }) => {
+      toolCall: laidOut(toolCall),
+      prepare: fromEffect(async ({ input, signal }) => {
         const run = runOf(input.runId)
         try {
           return await prepareStep(core, context, run, input, signal)
@@ -81,34 +87,36 @@ export function runLogic(core: Rows & Work & Sources, context: SystemContext, ru
             core.callNames.note(run.runId, callId, { sessionId: run.session.id, tool: tool.contribution.id, pluginId: tool.pluginId })
           sendBack({ type: 'tool.called', callId })
         }
-        const answered = streamStep(core, run, step, input.attempt, onCall, work).then(() => hookAnswer(core, step, work.signal))
-        work.until(answered).then(
-          () => sendBack({ type: 'generation.finished' }),
-          (error: unknown) => sendBack({ type: 'generation.failed', failure: stepFailure(error) }),
-        )
+        const end = (event: { readonly type: string; readonly failure?: StepFailure }): void => {
+          work.over()
+          sendBack(event)
+        }
+        streamStep(core, run, step, input.attempt, onCall, work)
+          .then(() => hookAnswer(core, step, work.signal))
+          .then(
+            () => end({ type: 'generation.finished' }),
+            (error: unknown) => end({ type: 'generation.failed', failure: stepFailure(error) }),
+          )
         return work.stop
       }),
       compaction: compactionLogic(core, compactions.scopeOf),
-      closeStep: fromPromise(async ({ input: { runId, step, ...rest } }) => closeStep(core, runOf(runId), { number: step, ...rest })),
-      endStreaming: fromPromise(async ({ input: { runId } }) => endStreaming(core, runOf(runId))),
-      announceRetry: fromPromise(async ({ input }) => announceRetry(core, runOf(input.runId), input.attempt, input.delay, input.message)),
-      recordEnd: fromPromise(async ({ input: { runId, answers, failure } }) => {
+      closeStep: fromEffect(({ input: { runId, step, ...rest } }) => closeStep(core, runOf(runId), { number: step, ...rest })),
+      endStreaming: fromEffect(({ input: { runId } }) => endStreaming(core, runOf(runId))),
+      announceRetry: fromEffect(({ input }) => announceRetry(core, runOf(input.runId), input.attempt, input.delay, input.message)),
+      recordEnd: fromEffect(({ input: { runId, answers, failure } }) => {
         const run = runOf(runId)
         recordEnd(core, { run, compaction: compactions.latest(run), answers }, failure)
       }),
     },
   })
+  return laidOut(logic)
 }
 
 /** Work that is stopped with its actor. What has ended is not: the reason of an abort is an error with a stack, in every step. */
-function openWork(): Stoppable & { until<T>(work: Promise<T>): Promise<T> } {
+function openWork(): Stoppable & { over(): void } {
   const controller = new AbortController()
   let stop = (): void => controller.abort()
-  return {
-    signal: controller.signal,
-    until: <T>(work: Promise<T>): Promise<T> => work.finally(() => (stop = () => undefined)),
-    stop: () => stop(),
-  }
+  return { signal: controller.signal, over: () => void (stop = () => undefined), stop: () => stop() }
 }
 
 function causeOf(error: unknown): string {

@@ -34,6 +34,8 @@ interface Epoch {
 export interface SystemContext {
   /** Reconciles the epoch of a session before a run; publishes `session.context.updated` when it changed. */
   reconcile(session: Session, messageCount: number): Promise<void>
+  /** Whether a session is awake, and that would change nothing. */
+  isCurrent(session: Session): Promise<boolean>
   /** System messages for a run of this session. */
   messages(session: Session, world: Pick<World, 'target' | 'view'>, system: string | undefined): ModelMessage[]
   forget(sessionId: string): void
@@ -121,6 +123,12 @@ export function createSystemContext(
         tx.emit('session.context.updated', { sessionID: session.id, epoch: { ...epoch } })
         tx.after(() => awake.set(session.id, next))
       })
+    },
+    async isCurrent(session) {
+      if (!awake.has(session.id)) return false
+      const { sources } = await look(session)
+      const known = awake.get(session.id)
+      return known !== undefined && same(known.epoch.snapshot, sources)
     },
     messages(session, { target, view: { sessionContext } }, system) {
       const known = awake.get(session.id)

@@ -52,8 +52,10 @@ export function createExecutions(deps: {
   head(): number
 }): Executions {
   const { store, effects, families, statuses, outstanding } = deps
-  /** Unfinished executions; finished ones are read from their rows. */
+  /** Unfinished executions. */
   const open = new Map<string, ExecutionActivitySnapshot>()
+  /** Those that finished last; of others the rows tell. */
+  const finished = createLru<string, ExecutionActivitySnapshot>(LIMITS.events.negativeFamilyCache)
 
   /** How the latest run of a session ended, of those this process has ended. */
   const failed = createLru<string, 'completed' | 'error' | 'interrupted'>(LIMITS.events.negativeFamilyCache)
@@ -61,7 +63,7 @@ export function createExecutions(deps: {
 
   const revisionOf = createFamilyRevisions(deps.head)
 
-  const current = (rootId: string) => open.get(rootId) ?? store.executions.get(rootId)
+  const current = (rootId: string) => open.get(rootId) ?? finished.get(rootId) ?? store.executions.get(rootId)
 
   /** `exempt` = a session whose run is just ending: it is shown as it will be. */
   function put(tx: Change, snapshot: ExecutionActivitySnapshot, exempt?: string): void {
@@ -73,8 +75,10 @@ export function createExecutions(deps: {
       runtime: runtimeOf(next.rootSessionId, next, exempt),
     })
     tx.after(() => {
-      if (next.finished) open.delete(next.rootSessionId)
-      else open.set(next.rootSessionId, next)
+      if (next.finished) {
+        open.delete(next.rootSessionId)
+        finished.set(next.rootSessionId, next)
+      } else open.set(next.rootSessionId, next)
       summaries?.set(next.rootSessionId, summaryOf(next))
     })
     const draft = drafts.get(tx) ?? new Map<string, ExecutionActivitySnapshot>()
@@ -160,6 +164,7 @@ export function createExecutions(deps: {
     summaries: () => (summaries ??= new Map(store.executions.all().map((one) => [one.rootSessionId, summaryOf(one)]))).values(),
     forget(rootId) {
       open.delete(rootId)
+      finished.delete(rootId)
       summaries?.delete(rootId)
     },
     recover(tx) {

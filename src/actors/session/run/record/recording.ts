@@ -5,6 +5,7 @@
  * I2 Whoever writes asks first whether the record is open (`isOpen`).
  */
 import { type ActorRefFrom, createActor, fromPromise, initialTransition, transition } from 'xstate'
+import { laidOut } from '../../../../kernel/machine/laid-out.js'
 import { stepRecorderMachine } from '../../../../machines/session/step-recorder.machine.js'
 import { SvcError } from '../../../../protocol/errors.js'
 import type { AssistantInfo, Part, TextPart } from '../../../../protocol/message/message.js'
@@ -46,14 +47,16 @@ type Life = Pick<StepRecorder, 'getSnapshot' | 'send'>
 const recordings = new WeakMap<object, Recording>()
 
 /** Made once: there is a record for each step. */
-const logic = stepRecorderMachine.provide({
-  actors: {
-    store: fromPromise(async ({ system }) => {
-      const recording = recordings.get(system)
-      if (recording !== undefined) flush(recording)
-    }),
-  },
-})
+const logic = laidOut(
+  stepRecorderMachine.provide({
+    actors: {
+      store: fromPromise(async ({ system }) => {
+        const recording = recordings.get(system)
+        if (recording !== undefined) flush(recording)
+      }),
+    },
+  }),
+)
 
 const [OPENED] = initialTransition(logic)
 const [CLOSED] = transition(logic, OPENED, { type: 'closed' })

@@ -1,0 +1,153 @@
+/** What a machine does on its way from one snapshot to the next, upon one draft of the next. */
+import { type AnyActorLogic, type AnyActorScope, type AnyEventObject, type AnyMachineSnapshot, createActor } from 'xstate'
+import type { Action } from './layout.js'
+
+/** A snapshot that is being made. */
+export type Draft = { -readonly [Key in keyof AnyMachineSnapshot]: AnyMachineSnapshot[Key] }
+
+/** As others see it. */
+export function seen(draft: Draft): AnyMachineSnapshot {
+  return draft as AnyMachineSnapshot
+}
+
+export interface Making {
+  readonly draft: Draft
+  readonly event: AnyEventObject
+  readonly scope: AnyActorScope
+  /** Events that are worked off before any that waits outside. */
+  readonly queue: AnyEventObject[]
+}
+
+/** What is told of when an action is carried out. */
+interface Given {
+  readonly context: AnyMachineSnapshot['context']
+  readonly event: AnyEventObject
+  readonly self: AnyActorScope['self']
+  readonly system: AnyActorScope['system']
+}
+
+/** What XState makes of `assign`, `spawnChild` and the like; it says what it is to do, and then does it. */
+interface Builtin {
+  readonly type: string
+  resolve(
+    scope: AnyActorScope,
+    snapshot: AnyMachineSnapshot,
+    given: Given,
+    params: unknown,
+    action: Builtin,
+    extra: { readonly internalQueue: AnyEventObject[]; readonly deferredActorIds: string[] | undefined },
+  ): readonly [AnyMachineSnapshot, unknown, readonly Action[] | undefined]
+  retryResolve?(scope: AnyActorScope, snapshot: AnyMachineSnapshot, params: unknown): void
+  execute?(scope: AnyActorScope, params: unknown): void
+  readonly assignment?: Assignment | Readonly<Record<string, unknown>>
+  readonly id?: string | ((given: Given) => string)
+  readonly src?: string | AnyActorLogic
+  readonly input?: unknown
+  readonly systemId?: string
+  readonly syncSnapshot?: boolean
+  readonly actorRef?: unknown
+}
+
+type Assignment = (given: Given & { spawn(): never }, params: unknown) => object
+
+/** `coming`: ids of actors that begin meanwhile, who may be sent to before they are there. */
+export function perform(making: Making, actions: readonly Action[], coming?: string[]): void {
+  if (actions.length === 0) return
+  const retries: (() => void)[] = []
+  performAll(making, actions, coming, retries)
+  for (const retry of retries) retry()
+}
+
+function performAll(making: Making, actions: readonly Action[], coming: string[] | undefined, retries: (() => void)[]): void {
+  const { draft, event, scope } = making
+  for (const action of actions) {
+    const given: Given = { context: draft.context, event, self: scope.self, system: scope.system }
+    const meant = meaningOf(draft, action)
+    const params = paramsOf(action, given)
+    if (meant === undefined || !isBuiltin(meant)) {
+      scope.actionExecutor({ type: nameOf(action), info: given, params, exec: meant } as never)
+      continue
+    }
+    const [told, more] = resolved(making, meant, given, params, coming)
+    if (coming !== undefined && meant.retryResolve !== undefined) retries.push(() => meant.retryResolve?.(scope, seen(draft), told))
+    const { execute } = meant
+    if (execute !== undefined)
+      scope.actionExecutor({ type: meant.type, info: given, params: told, exec: () => execute(scope, told) } as never)
+    if (more !== undefined) performAll(making, more, coming, retries)
+  }
+}
+
+/** Answers what is then done, and further actions. The three that change the snapshot change the draft; the others leave it. */
+function resolved(
+  making: Making,
+  action: Builtin,
+  given: Given,
+  params: unknown,
+  coming: string[] | undefined,
+): readonly [unknown, (readonly Action[] | undefined)?] {
+  const { draft, scope, queue } = making
+  switch (action.type) {
+    case 'xstate.assign':
+      draft.context = { ...draft.context, ...assigned(action, given, params) }
+      return [undefined]
+    case 'xstate.spawnChild':
+      return [spawned(making, action, given)]
+    case 'xstate.stopChild':
+      return [stopped(making, action, given, params)]
+    default: {
+      const [, told, more] = action.resolve(scope, seen(draft), given, params, action, { internalQueue: queue, deferredActorIds: coming })
+      return [told, more]
+    }
+  }
+}
+
+function assigned({ assignment }: Builtin, given: Given, params: unknown): object {
+  const told = { ...given, spawn: noSpawn }
+  if (typeof assignment === 'function') return assignment(told, params)
+  const update: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(assignment ?? {})) update[key] = typeof value === 'function' ? value(told, params) : value
+  return update
+}
+
+export function noSpawn(): never {
+  throw new Error('an assignment begins no actor: say "spawnChild"')
+}
+
+function spawned(making: Making, { id, src, systemId, input, syncSnapshot }: Builtin, given: Given) {
+  const { draft, scope } = making
+  const logic = typeof src === 'string' ? (draft.machine.implementations.actors[src] as AnyActorLogic | undefined) : src
+  const own = typeof id === 'function' ? id(given) : (id ?? '')
+  const told: unknown = typeof input === 'function' ? input({ context: given.context, event: given.event, self: given.self }) : input
+  const ref = logic && createActor(logic, { id: own, src, parent: scope.self, syncSnapshot, systemId, input: told } as never)
+  draft.children = { ...draft.children, [own]: ref }
+  return { id, systemId, actorRef: ref, src, input: told }
+}
+
+function stopped(making: Making, { actorRef }: Builtin, given: Given, params: unknown): unknown {
+  const { draft } = making
+  const named: unknown = typeof actorRef === 'function' ? actorRef(given, params) : actorRef
+  const ref = typeof named === 'string' ? draft.children[named] : (named as { readonly id: string } | undefined)
+  const { [ref?.id ?? '']: _stopped, ...children } = draft.children
+  draft.children = children
+  return ref
+}
+
+function meaningOf({ machine }: Draft, action: Action): ((...given: never[]) => unknown) | Builtin | undefined {
+  if (typeof action === 'function') return action
+  return machine.implementations.actions[typeof action === 'string' ? action : action.type] as Builtin | undefined
+}
+
+function isBuiltin(action: object): action is Builtin {
+  return 'resolve' in action
+}
+
+function paramsOf(action: Action, { context, event }: Given): unknown {
+  if (typeof action === 'function' || typeof action === 'string' || !('params' in action)) return undefined
+  const { params } = action
+  return typeof params === 'function' ? (params as (given: object) => unknown)({ context, event }) : params
+}
+
+function nameOf(action: Action): string {
+  if (typeof action === 'string') return action
+  return typeof action === 'function' ? action.name || '(anonymous)' : action.type
+}

@@ -1,0 +1,151 @@
+/**
+ * A machine that is stepped by its layout. It decides as before, and its actors, what reaches them and whoever watches them are those of
+ * XState; only the way from an event to the next snapshot is another: the interpreter copies the snapshot and finds out where the machine is
+ * with every action, this once for a transition.
+ *
+ * I1 From the same snapshot and event both make the same snapshot and the same actions in the same order.
+ * I2 What is rare is left to the interpreter: the end from outside, errors nobody handles, machines with parallel states or history.
+ */
+import {
+  type AnyActorRef,
+  type AnyActorScope,
+  type AnyEventObject,
+  type AnyMachineSnapshot,
+  type AnyStateMachine,
+  type AnyTransitionDefinition,
+  stopChild,
+} from 'xstate'
+import { evaluateGuard } from 'xstate/guards'
+import { type Draft, type Making, noSpawn, perform, seen } from './actions.js'
+import { isPlain, type Layout, layOut, type Place, type Plan } from './layout.js'
+
+const STOP = 'xstate.stop'
+const ERROR = 'xstate.error.actor'
+
+/** Changes and answers the machine that was given, which no longer is one to `provide` to. */
+export function laidOut<Machine extends AnyStateMachine>(machine: Machine): Machine {
+  if (!isPlain(machine)) return machine
+  const interpreted: AnyStateMachine['transition'] = machine.transition
+  const layout = layOut(machine)
+  machine.transition = (snapshot: AnyMachineSnapshot, event: AnyEventObject, scope: AnyActorScope) => {
+    if (snapshot.status !== 'active' || event.type === STOP) return interpreted(snapshot, event, scope)
+    const taken = selected(layout, snapshot, event)
+    if (taken === undefined && event.type.startsWith(ERROR)) return interpreted(snapshot, event, scope)
+    return settled(layout, snapshot, { event, scope, queue: [] }, taken)
+  }
+  machine.getInitialSnapshot = (scope: AnyActorScope, input: unknown) => begun(machine, layout, scope, input)
+  return machine
+}
+
+/** What an event came to be worked off with. */
+interface Step {
+  event: AnyEventObject
+  readonly scope: AnyActorScope
+  /** Events that the machine raised itself. */
+  readonly queue: AnyEventObject[]
+}
+
+/** The first transition whose guard lets it, of the innermost state before those around it. */
+function selected(layout: Layout, snapshot: AnyMachineSnapshot, event: AnyEventObject): AnyTransitionDefinition | undefined {
+  for (let node = layout.placeOf(snapshot).leaf; ; node = node.parent) {
+    for (const candidate of layout.candidates(node, event.type)) if (mayTake(candidate, snapshot, event)) return candidate
+    if (node.parent === undefined) return undefined
+  }
+}
+
+/** The same of those that wait for no event. */
+function eventless(layout: Layout, snapshot: AnyMachineSnapshot, event: AnyEventObject): AnyTransitionDefinition | undefined {
+  for (let node = layout.placeOf(snapshot).leaf; ; node = node.parent) {
+    for (const candidate of node.always ?? []) if (mayTake(candidate, snapshot, event)) return candidate
+    if (node.parent === undefined) return undefined
+  }
+}
+
+function mayTake({ guard }: AnyTransitionDefinition, snapshot: AnyMachineSnapshot, event: AnyEventObject): boolean {
+  return guard === undefined || evaluateGuard(guard, snapshot.context, event, snapshot)
+}
+
+/** Takes a transition, then whatever follows without a further event. */
+function settled(layout: Layout, from: AnyMachineSnapshot, step: Step, first: AnyTransitionDefinition | undefined): AnyMachineSnapshot {
+  let now = first === undefined ? from : taken(layout, from, step, first)
+  let looks = true
+  while (now.status === 'active') {
+    const before = now
+    const free = looks ? eventless(layout, now, step.event) : undefined
+    if (free !== undefined) {
+      now = taken(layout, now, step, free)
+      looks = now !== before
+      continue
+    }
+    const raised = step.queue.shift()
+    if (raised === undefined) break
+    step.event = raised
+    const next = selected(layout, now, raised)
+    if (next !== undefined) now = taken(layout, now, step, next)
+    looks = true
+  }
+  if (now.status !== 'active') stopChildren(now, step)
+  return now
+}
+
+function stopChildren(snapshot: AnyMachineSnapshot, { event, scope, queue }: Step): void {
+  const draft = { ...snapshot }
+  const ended = Object.values(snapshot.children).map((child) => stopChild(child as AnyActorRef))
+  perform({ draft, event, scope, queue }, ended)
+}
+
+function taken(layout: Layout, snapshot: AnyMachineSnapshot, step: Step, transition: AnyTransitionDefinition): AnyMachineSnapshot {
+  const from = layout.placeOf(snapshot)
+  return carriedOut(snapshot, from, step, layout.planOf(from, transition))
+}
+
+/** Answers the same snapshot when nothing of it has changed. */
+function carriedOut(snapshot: AnyMachineSnapshot, from: Place | undefined, { event, scope, queue }: Step, plan: Plan): AnyMachineSnapshot {
+  const draft: Draft = { ...snapshot }
+  const work = { draft, event, scope, queue }
+  perform(work, plan.exits)
+  perform(work, plan.actions)
+  for (const { node, actions, invoked } of plan.entries) {
+    perform(work, actions, invoked)
+    if (node.type !== 'final') continue
+    const output: unknown = node.output === undefined ? undefined : valueOf(node.output, work)
+    if (node.parent !== undefined) queue.push({ type: `xstate.done.state.${node.parent.id}`, output })
+    if (node.parent?.parent === undefined) end(work, { type: `xstate.done.state.${node.id}`, output })
+  }
+  const { to } = plan
+  if (to === undefined || to === from) return isAs(draft, snapshot) ? snapshot : seen(draft)
+  if (draft.status === 'done') perform(work, to.atEnd)
+  draft._nodes = to.nodes
+  draft.value = to.value
+  draft.tags = to.tags
+  return seen(draft)
+}
+
+function begun(machine: AnyStateMachine, layout: Layout, scope: AnyActorScope, input: unknown): AnyMachineSnapshot {
+  const event = { type: 'xstate.init', input }
+  const { context = {} } = machine.config
+  const { first } = layout
+  const blank = machine.resolveState({ value: first.to?.value ?? {}, context: {} }) as AnyMachineSnapshot
+  const draft: Draft = { ...blank, status: 'active', children: {} }
+  try {
+    draft.context = typeof context === 'function' ? { ...context({ spawn: noSpawn as never, input, self: scope.self as never }) } : context
+    const step = { event, scope, queue: [] }
+    return settled(layout, carriedOut(seen(draft), undefined, step, first), step, undefined)
+  } catch (error) {
+    return seen({ ...draft, status: 'error', error })
+  }
+}
+
+function isAs({ context, children }: Draft, before: AnyMachineSnapshot): boolean {
+  return context === before.context && children === before.children
+}
+
+function end(making: Making, event: AnyEventObject): void {
+  const { draft } = making
+  const { output } = draft.machine.root
+  Object.assign(draft, { status: 'done', output: output === undefined ? undefined : valueOf(output, { ...making, event }) })
+}
+
+function valueOf(output: unknown, { draft, event, scope }: Pick<Making, 'draft' | 'event' | 'scope'>): unknown {
+  return typeof output === 'function' ? output({ context: draft.context, event, self: scope.self }) : output
+}

@@ -4,6 +4,7 @@
  * I1 Messages are delivered in the order they came. Those that wait are copies, and while some wait the peer is not read.
  * I2 A turn has one message at least; more until it has `inTurn` of them, or `bytesInTurn` together.
  * I3 A peer that sends more than `inWindow` in the window is told of once, and nothing of it is delivered from then on.
+ * I4 While what earlier ones have begun is unsettled, nothing is delivered.
  */
 import { createAllowance } from './allowance.js'
 
@@ -25,12 +26,14 @@ export interface MessagePaceOptions {
   release(): void
   /** I3. */
   onFlood(): void
+  /** I4. Resolves, and never rejects, once it is settled; undefined = nothing is unsettled. */
+  unsettled?(): Promise<unknown> | undefined
   /** Runs a callback in a later turn. */
   readonly soon?: (run: () => void) => unknown
 }
 
 export function createMessagePace(options: MessagePaceOptions): MessagePace {
-  const { limits, monotonic, deliver, hold, release, onFlood, soon = setImmediate } = options
+  const { limits, monotonic, deliver, hold, release, onFlood, unsettled, soon = setImmediate } = options
   let waiting: Uint8Array[] = []
   let empty: (() => void)[] = []
   const turn = { messages: 0, bytes: 0, isOpen: false }
@@ -38,13 +41,17 @@ export function createMessagePace(options: MessagePaceOptions): MessagePace {
   let isOver = false
 
   /** Whether the turn has room for one more. */
-  const hasRoom = () => turn.messages === 0 || (turn.messages < limits.inTurn && turn.bytes < limits.bytesInTurn)
+  const hasRoom = () =>
+    unsettled?.() === undefined && (turn.messages === 0 || (turn.messages < limits.inTurn && turn.bytes < limits.bytesInTurn))
+
+  function begin(): void {
+    if (turn.isOpen) return
+    turn.isOpen = true
+    soon(nextTurn)
+  }
 
   function give(message: Uint8Array): void {
-    if (!turn.isOpen) {
-      turn.isOpen = true
-      soon(nextTurn)
-    }
+    begin()
     turn.messages++
     turn.bytes += message.byteLength
     deliver(message)
@@ -53,6 +60,11 @@ export function createMessagePace(options: MessagePaceOptions): MessagePace {
   function nextTurn(): void {
     Object.assign(turn, { messages: 0, bytes: 0, isOpen: false })
     if (waiting.length === 0) return
+    const earlier = unsettled?.()
+    if (earlier !== undefined) {
+      turn.isOpen = true
+      return void earlier.then(() => soon(nextTurn))
+    }
     let done = 0
     while (done < waiting.length && !isOver && hasRoom()) {
       const next = waiting[done++]
@@ -86,6 +98,7 @@ export function createMessagePace(options: MessagePaceOptions): MessagePace {
       else {
         if (waiting.length === 0) hold()
         waiting.push(message.slice())
+        begin()
       }
     },
     drained: () => (waiting.length === 0 ? Promise.resolve() : new Promise((resolve) => empty.push(resolve))),

@@ -5,7 +5,11 @@ const LIMITS = { inTurn: 3, bytesInTurn: 100, inWindow: 20, window: 1000 }
 const message = (name: number, bytes = 1) => new Uint8Array(bytes).fill(name)
 
 /** A peer, and what was delivered of it in each turn. */
-function peer(limits: Partial<typeof LIMITS> = {}, onDeliver: (name: number) => void = () => undefined) {
+function peer(
+  limits: Partial<typeof LIMITS> = {},
+  onDeliver: (name: number) => void = () => undefined,
+  unsettled?: () => Promise<void> | undefined,
+) {
   const turns: (() => void)[] = []
   const said: string[] = []
   let delivered: number[] = []
@@ -20,6 +24,7 @@ function peer(limits: Partial<typeof LIMITS> = {}, onDeliver: (name: number) => 
     hold: () => void said.push('hold'),
     release: () => void said.push('release'),
     onFlood: () => void said.push('flood'),
+    ...(unsettled && { unsettled }),
     soon: (run) => turns.push(run),
   })
   const taken = () => delivered.splice(0)
@@ -109,5 +114,25 @@ describe('the pace of messages', () => {
     stop = pace.end
     for (let name = 1; name <= 6; name++) pace.push(message(name))
     expect([taken(), next(), next()]).toEqual([[1, 2, 3], [4], []])
+  })
+
+  it('delivers nothing while what it delivered earlier is unsettled, however many turns that takes', async () => {
+    const open: Promise<void>[] = []
+    let settle = (): void => undefined
+    const { pace, said, taken, next } = peer(
+      {},
+      (name) => {
+        if (name === 2) open.push(new Promise<void>((resolve) => (settle = resolve)).then(() => void open.pop()))
+      },
+      () => open[0],
+    )
+    for (let name = 1; name <= 4; name++) pace.push(message(name))
+    expect([taken(), next(), next(), said]).toEqual([[1, 2], [], [], ['hold']])
+    settle()
+    await open[0]
+    expect([next(), said]).toEqual([
+      [3, 4],
+      ['hold', 'release'],
+    ])
   })
 })

@@ -6,6 +6,7 @@
  *    calls is told as of that call (`_meta.claudeCode.parentToolUseId`). What is told of others is dropped.
  * I2 Of more than `LIMITS.external.children` nothing is shown but the calls that gave them work.
  * I3 All have ended when `end` resolves, those below before those above.
+ * I4 Their sessions are made one after the other, and the agent is heard again once those are there that it has told of.
  */
 import { createLane, type Lane } from '../../../kernel/lane.js'
 import type { ExecutedResult } from '../../../ports/provider-adapter.js'
@@ -34,6 +35,8 @@ export interface FamilyOptions
 
 export interface Family {
   take(agentSession: unknown, update: unknown): void
+  /** I4. Resolves when one more of them is there, and never rejects; undefined = none is being made. */
+  opening(): Promise<void> | undefined
   /** Undefined = there is no such method. */
   answer(method: string, params: unknown): Promise<object> | undefined
   /** I3. `how`: what becomes of those that have not ended. */
@@ -70,6 +73,8 @@ interface House {
   readonly working: Set<Below>
   readonly results: Promise<void>[]
   readonly opening: Lane
+  /** Those whose session is being made. */
+  readonly unopened: Set<Promise<void>>
 }
 
 export function createFamily(options: FamilyOptions): Family {
@@ -83,6 +88,7 @@ export function createFamily(options: FamilyOptions): Family {
     working: new Set(),
     results: [],
     opening: createLane({ most: MOST }),
+    unopened: new Set(),
   }
   const root = placeOf(house, 0, {
     push,
@@ -101,6 +107,7 @@ export function createFamily(options: FamilyOptions): Family {
       if (announced !== undefined) announce(house, place, announced)
       else ownerOf(house, place, update).member.updates.take(update)
     },
+    opening: () => [...house.unopened][0],
     answer(method, params) {
       if (!Object.hasOwn(root.member.requests, method)) return undefined
       const place = isRecord(params) ? placeFor(params['sessionId']) : undefined
@@ -142,7 +149,19 @@ function begin(house: House, above: Place, callId: string, work: Pick<ChildOptio
   above.below.set(callId, place)
   all.push(place)
   working.add(place)
+  noteOpening(house, child)
 }
+
+/** I4 */
+function noteOpening({ unopened }: House, child: Child): void {
+  const done: Promise<void> = child
+    .opened()
+    .then(ignore, ignore)
+    .then(() => void unopened.delete(done))
+  unopened.add(done)
+}
+
+function ignore(): void {}
 
 /** One that has an id of its own, and that the agent has not told to be over, was stopped here. */
 function ended({ working, named, options }: House, place: Below): void {

@@ -154,11 +154,11 @@ function begin(house: House, above: Place, callId: string, work: Pick<ChildOptio
 
 /** I4 */
 function noteOpening({ unopened }: House, child: Child): void {
-  const done: Promise<void> = child
+  const there: Promise<void> = child
     .opened()
     .then(ignore, ignore)
-    .then(() => void unopened.delete(done))
-  unopened.add(done)
+    .finally(() => unopened.delete(there))
+  unopened.add(there)
 }
 
 function ignore(): void {}

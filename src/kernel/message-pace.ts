@@ -17,6 +17,13 @@ export interface MessagePace {
   end(): void
 }
 
+/** What was begun by messages that have been delivered. */
+export interface Earlier {
+  isUnsettled(): boolean
+  /** Of what was begun so far. */
+  settled(): Promise<unknown>
+}
+
 export interface MessagePaceOptions {
   readonly limits: { readonly inTurn: number; readonly bytesInTurn: number; readonly inWindow: number; readonly window: number }
   monotonic(): number
@@ -26,14 +33,14 @@ export interface MessagePaceOptions {
   release(): void
   /** I3. */
   onFlood(): void
-  /** I4. Resolves, and never rejects, once it is settled; undefined = nothing is unsettled. */
-  unsettled?(): Promise<unknown> | undefined
+  /** I4. Absent = none begins anything that later ones wait for. */
+  readonly earlier?: Earlier | undefined
   /** Runs a callback in a later turn. */
   readonly soon?: (run: () => void) => unknown
 }
 
 export function createMessagePace(options: MessagePaceOptions): MessagePace {
-  const { limits, monotonic, deliver, hold, release, onFlood, unsettled, soon = setImmediate } = options
+  const { limits, monotonic, deliver, hold, release, onFlood, earlier, soon = setImmediate } = options
   let waiting: Uint8Array[] = []
   let empty: (() => void)[] = []
   const turn = { messages: 0, bytes: 0, isOpen: false }
@@ -42,7 +49,7 @@ export function createMessagePace(options: MessagePaceOptions): MessagePace {
 
   /** Whether the turn has room for one more. */
   const hasRoom = () =>
-    unsettled?.() === undefined && (turn.messages === 0 || (turn.messages < limits.inTurn && turn.bytes < limits.bytesInTurn))
+    earlier?.isUnsettled() !== true && (turn.messages === 0 || (turn.messages < limits.inTurn && turn.bytes < limits.bytesInTurn))
 
   function begin(): void {
     if (turn.isOpen) return
@@ -60,11 +67,7 @@ export function createMessagePace(options: MessagePaceOptions): MessagePace {
   function nextTurn(): void {
     Object.assign(turn, { messages: 0, bytes: 0, isOpen: false })
     if (waiting.length === 0) return
-    const earlier = unsettled?.()
-    if (earlier !== undefined) {
-      turn.isOpen = true
-      return void earlier.then(() => soon(nextTurn))
-    }
+    if (earlier?.isUnsettled() === true) return untilSettled(earlier)
     let done = 0
     while (done < waiting.length && !isOver && hasRoom()) {
       const next = waiting[done++]
@@ -72,6 +75,13 @@ export function createMessagePace(options: MessagePaceOptions): MessagePace {
     }
     waiting = waiting.slice(done)
     if (waiting.length === 0) settle()
+  }
+
+  /** I4 */
+  function untilSettled({ settled }: Earlier): void {
+    turn.isOpen = true
+    const goOn = () => void soon(nextTurn)
+    void settled().then(goOn, goOn)
   }
 
   function settle(): void {

@@ -10,7 +10,7 @@
  */
 import type { AnyMessage, ClientContext } from '@agentclientprotocol/sdk'
 import { cut } from '../../kernel/cut.js'
-import { createMessagePace } from '../../kernel/message-pace.js'
+import { createMessagePace, type Earlier, type MessagePace } from '../../kernel/message-pace.js'
 import { nextTurn } from '../../kernel/pause.js'
 import { messageOf } from '../../protocol/message-of.js'
 import { LIMITS } from '../../protocol/limits.js'
@@ -36,8 +36,8 @@ export interface AgentLinkOptions {
   onRequest(method: string, params: unknown): Promise<object> | undefined
   /** Messages it may send in all; absent = as many as a look may take. */
   readonly most?: number
-  /** What it has told or asked is still being done, and it is not read before that; never rejects. Absent, undefined = nothing is. */
-  unsettled?(): Promise<unknown> | undefined
+  /** What it has told that is still being done: it is not read before that. Absent = there is no such thing. */
+  readonly earlier?: Earlier
   onUpdate(params: unknown): void
   /** It has ended, or sent what it may not; and the last it wrote to its error stream, which may hold anything. */
   onEnd(how: string, errors: string): void
@@ -51,7 +51,7 @@ const UPDATE = 'session/update'
 const RAW_UPDATE = '_svc/session/update'
 const CANCEL = '$/cancel_request'
 
-export async function openAgentLink({ open, onRequest, onUpdate, onEnd, most = messages, ...how }: AgentLinkOptions): Promise<AgentLink> {
+export async function openAgentLink({ open, onRequest, onUpdate, onEnd, most = messages, earlier }: AgentLinkOptions): Promise<AgentLink> {
   const { client, RequestError } = await import('@agentclientprotocol/sdk')
   let readable: ReadableStreamDefaultController<AnyMessage> | undefined
   /** Requests of the agent that are not answered yet. */
@@ -61,22 +61,9 @@ export async function openAgentLink({ open, onRequest, onUpdate, onEnd, most = m
   /** Requests that are not answered yet. */
   const asked = new Set<unknown>()
 
-  const pace = createMessagePace({
-    // Of all it sends, however long that takes.
-    limits: { ...PACE, inWindow: most, window: Number.POSITIVE_INFINITY },
-    monotonic: () => 0,
-    deliver: take,
-    hold: () => child?.pause(),
-    release: () => child?.resume(),
-    onFlood: () => fail(`it sent more than ${most} messages`),
-    unsettled: () => how.unsettled?.(),
-  })
-  const output = createLineSplitter(messageBytes, {
-    onLine: pace.push,
-    onOversized: () => fail(`it sent a message of more than ${messageBytes} bytes`),
-  })
+  const ear = openEar({ most, earlier, child: () => child, take, fail })
   function fail(why: string): void {
-    pace.end()
+    ear.end()
     child?.kill()
     onEnd(why, errors.trim())
   }
@@ -94,7 +81,7 @@ export async function openAgentLink({ open, onRequest, onUpdate, onEnd, most = m
 
   const started = await open({
     inputBacklog,
-    onStdout: (chunk) => output.push(chunk),
+    onStdout: (chunk) => ear.push(chunk),
     onStderr: (chunk) => (errors = `${errors}${new TextDecoder().decode(chunk)}`.slice(-KEPT)),
   })
   child = started
@@ -131,7 +118,7 @@ export async function openAgentLink({ open, onRequest, onUpdate, onEnd, most = m
     })
   connection.closed.catch(() => undefined)
   void started.ended.then(async ({ exitCode, signal }) => {
-    await pace.drained()
+    await ear.drained()
     await nextTurn() // In which what it said last is heard.
     onEnd(
       exitCode === null ? `its program was ended by ${signal ?? 'a signal'}` : `its program has ended with code ${exitCode}`,
@@ -149,17 +136,50 @@ export async function openAgentLink({ open, onRequest, onUpdate, onEnd, most = m
     },
     notify: (method, params) => void connection.agent.notify(method, params).catch(() => undefined),
     hold() {
-      pace.end()
+      ear.end()
       started.signal('SIGSTOP')
     },
     async end() {
-      pace.end()
+      ear.end()
       connection.close()
       started.closeInput()
       started.kill()
       await started.gone
     },
   }
+}
+
+interface EarOptions extends Pick<AgentLinkOptions, 'earlier'> {
+  readonly most: number
+  child(): ChildPipe | undefined
+  /** One message; valid during the call only. */
+  take(line: Uint8Array): void
+  fail(why: string): void
+}
+
+/** I2 */
+function openEar({
+  most,
+  earlier,
+  child,
+  take,
+  fail,
+}: EarOptions): Pick<MessagePace, 'drained' | 'end'> & { push(chunk: Uint8Array): void } {
+  const pace = createMessagePace({
+    // Of all it sends, however long that takes.
+    limits: { ...PACE, inWindow: most, window: Number.POSITIVE_INFINITY },
+    monotonic: () => 0,
+    deliver: take,
+    hold: () => child()?.pause(),
+    release: () => child()?.resume(),
+    onFlood: () => fail(`it sent more than ${most} messages`),
+    earlier,
+  })
+  const output = createLineSplitter(messageBytes, {
+    onLine: pace.push,
+    onOversized: () => fail(`it sent a message of more than ${messageBytes} bytes`),
+  })
+  return { push: output.push, drained: pace.drained, end: pace.end }
 }
 
 /** With what an answer of failure says beside its sentence, which is often no more than that something was wrong inside. */

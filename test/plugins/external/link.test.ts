@@ -1,6 +1,7 @@
 // Holds threat-model §4.12, §7.
 /** How fast an agent is heard: counted in messages between two turns of the event loop. */
 import { expect, test } from 'vitest'
+import type { Earlier } from '../../../src/kernel/message-pace.js'
 import { nextTurn } from '../../../src/kernel/pause.js'
 import { openAgentLink } from '../../../src/plugins/external/link.js'
 import type { ChildPipe, PipeOptions } from '../../../src/ports/effects.js'
@@ -10,7 +11,7 @@ const { inTurn, bytesInTurn } = LIMITS.external.pace
 
 interface AgentOptions {
   readonly most?: number
-  unsettled?(): Promise<void> | undefined
+  readonly earlier?: Earlier
 }
 
 /** A program that says what it is made to, and what was heard of it. */
@@ -83,11 +84,12 @@ test('of large messages a turn hears fewer', async () => {
 
 test('while what it has told is unsettled an agent is neither heard nor read', async () => {
   let settle = (): void => undefined
-  let unsettled: Promise<void> | undefined = new Promise<void>((resolve) => (settle = resolve))
-  const { say, heard, told, turns } = await agent({ unsettled: () => unsettled })
+  const settled = new Promise<void>((resolve) => (settle = resolve))
+  let isUnsettled = true
+  const { say, heard, told, turns } = await agent({ earlier: { isUnsettled: () => isUnsettled, settled: () => settled } })
   await say(3)
   expect([await turns(), told]).toEqual([[], ['paused']])
-  unsettled = undefined
+  isUnsettled = false
   settle()
   await turns()
   expect([heard, told]).toEqual([

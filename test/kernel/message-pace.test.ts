@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { createMessagePace } from '../../src/kernel/message-pace.js'
+import { createMessagePace, type Earlier } from '../../src/kernel/message-pace.js'
 
 const LIMITS = { inTurn: 3, bytesInTurn: 100, inWindow: 20, window: 1000 }
 const message = (name: number, bytes = 1) => new Uint8Array(bytes).fill(name)
 
 /** A peer, and what was delivered of it in each turn. */
-function peer(limits: Partial<typeof LIMITS> = {}, onDeliver: (name: number) => void = () => undefined) {
+function peer(limits: Partial<typeof LIMITS> = {}, onDeliver: (name: number) => void = () => undefined, earlier?: Earlier) {
   const turns: (() => void)[] = []
   const said: string[] = []
   let delivered: number[] = []
@@ -20,6 +20,7 @@ function peer(limits: Partial<typeof LIMITS> = {}, onDeliver: (name: number) => 
     hold: () => void said.push('hold'),
     release: () => void said.push('release'),
     onFlood: () => void said.push('flood'),
+    earlier,
     soon: (run) => turns.push(run),
   })
   const taken = () => delivered.splice(0)
@@ -109,5 +110,25 @@ describe('the pace of messages', () => {
     stop = pace.end
     for (let name = 1; name <= 6; name++) pace.push(message(name))
     expect([taken(), next(), next()]).toEqual([[1, 2, 3], [4], []])
+  })
+
+  it('delivers nothing while what it delivered earlier is unsettled, however many turns that takes', async () => {
+    const open: Promise<void>[] = []
+    let settle = (): void => undefined
+    const { pace, said, taken, next } = peer(
+      {},
+      (name) => {
+        if (name === 2) open.push(new Promise<void>((resolve) => (settle = resolve)).then(() => void open.pop()))
+      },
+      { isUnsettled: () => open.length > 0, settled: async () => open[0] },
+    )
+    for (let name = 1; name <= 4; name++) pace.push(message(name))
+    expect([taken(), next(), next(), said]).toEqual([[1, 2], [], [], ['hold']])
+    settle()
+    for (let step = 0; step < 10; step++) await Promise.resolve()
+    expect([next(), said]).toEqual([
+      [3, 4],
+      ['hold', 'release'],
+    ])
   })
 })

@@ -3,11 +3,15 @@
  *
  * I1 The program runs in a process group of its own, in an environment of its own, and all of it is gone when `end` resolves.
  * I2 What it sends is bounded, a message and all of them; one that sends more has failed. A line that is no message is passed over.
+ *    So much of it is taken in a turn of the event loop (`LIMITS.external.pace`); it is not read while more waits, or while what it has told
+ *    earlier is unsettled.
  * I3 Requests and answers are matched by the library of the protocol; what an answer says is checked by whoever asked. The library writes on
  *    the error stream of the server about what it cannot use: answers that nobody waits for and updates that cannot be read end here.
  */
 import type { AnyMessage, ClientContext } from '@agentclientprotocol/sdk'
 import { cut } from '../../kernel/cut.js'
+import { createMessagePace, type Earlier, type MessagePace } from '../../kernel/message-pace.js'
+import { nextTurn } from '../../kernel/pause.js'
 import { messageOf } from '../../protocol/message-of.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { createLineSplitter } from '../../protocol/plugin/frame-lines.js'
@@ -19,7 +23,7 @@ import type { ChildPipe, PipeOptions } from '../../ports/effects.js'
 export interface AgentLink {
   request(method: string, params: object): Promise<unknown>
   notify(method: string, params: object): void
-  /** The program does nothing more, and is to be ended. */
+  /** The program does nothing more, and is to be ended: nothing of it is heard from here on. */
   hold(): void
   /** Resolves when the program and what it has started are gone. */
   end(): Promise<void>
@@ -32,12 +36,14 @@ export interface AgentLinkOptions {
   onRequest(method: string, params: unknown): Promise<object> | undefined
   /** Messages it may send in all; absent = as many as a look may take. */
   readonly most?: number
+  /** What it has told that is still being done: it is not read before that. Absent = there is no such thing. */
+  readonly earlier?: Earlier
   onUpdate(params: unknown): void
   /** It has ended, or sent what it may not; and the last it wrote to its error stream, which may hold anything. */
   onEnd(how: string, errors: string): void
 }
 
-const { messageBytes, messages, requests, inputBacklog, stderr: KEPT, text: DETAILS } = LIMITS.external
+const { messageBytes, messages, requests, inputBacklog, pace: PACE, stderr: KEPT, text: DETAILS } = LIMITS.external
 /** Internal error, in JSON-RPC. */
 const FAILED = -32603
 const UPDATE = 'session/update'
@@ -45,10 +51,9 @@ const UPDATE = 'session/update'
 const RAW_UPDATE = '_svc/session/update'
 const CANCEL = '$/cancel_request'
 
-export async function openAgentLink({ open, onRequest, onUpdate, onEnd, most = messages }: AgentLinkOptions): Promise<AgentLink> {
+export async function openAgentLink({ open, onRequest, onUpdate, onEnd, most = messages, earlier }: AgentLinkOptions): Promise<AgentLink> {
   const { client, RequestError } = await import('@agentclientprotocol/sdk')
   let readable: ReadableStreamDefaultController<AnyMessage> | undefined
-  let heard = 0
   /** Requests of the agent that are not answered yet. */
   let answering = 0
   let errors = ''
@@ -56,16 +61,13 @@ export async function openAgentLink({ open, onRequest, onUpdate, onEnd, most = m
   /** Requests that are not answered yet. */
   const asked = new Set<unknown>()
 
-  const output = createLineSplitter(messageBytes, {
-    onLine: take,
-    onOversized: () => fail(`it sent a message of more than ${messageBytes} bytes`),
-  })
-  function fail(how: string): void {
+  const ear = openEar({ most, earlier, child: () => child, take, fail })
+  function fail(why: string): void {
+    ear.end()
     child?.kill()
-    onEnd(how, errors.trim())
+    onEnd(why, errors.trim())
   }
   function take(line: Uint8Array): void {
-    if (++heard > most) return heard === most + 1 ? fail(`it sent more than ${most} messages`) : undefined
     const excess = foreignExcess(line, MESSAGE_BOUNDS)
     if (excess !== undefined) return fail(`it sent a message that ${excess}`)
     try {
@@ -79,7 +81,7 @@ export async function openAgentLink({ open, onRequest, onUpdate, onEnd, most = m
 
   const started = await open({
     inputBacklog,
-    onStdout: (chunk) => output.push(chunk),
+    onStdout: (chunk) => ear.push(chunk),
     onStderr: (chunk) => (errors = `${errors}${new TextDecoder().decode(chunk)}`.slice(-KEPT)),
   })
   child = started
@@ -115,7 +117,9 @@ export async function openAgentLink({ open, onRequest, onUpdate, onEnd, most = m
       }),
     })
   connection.closed.catch(() => undefined)
-  void started.ended.then(({ exitCode, signal }) => {
+  void started.ended.then(async ({ exitCode, signal }) => {
+    await ear.drained()
+    await nextTurn() // In which what it said last is heard.
     onEnd(
       exitCode === null ? `its program was ended by ${signal ?? 'a signal'}` : `its program has ended with code ${exitCode}`,
       errors.trim(),
@@ -131,14 +135,51 @@ export async function openAgentLink({ open, onRequest, onUpdate, onEnd, most = m
       }
     },
     notify: (method, params) => void connection.agent.notify(method, params).catch(() => undefined),
-    hold: () => void started.signal('SIGSTOP'),
+    hold() {
+      ear.end()
+      started.signal('SIGSTOP')
+    },
     async end() {
+      ear.end()
       connection.close()
       started.closeInput()
       started.kill()
       await started.gone
     },
   }
+}
+
+interface EarOptions extends Pick<AgentLinkOptions, 'earlier'> {
+  readonly most: number
+  child(): ChildPipe | undefined
+  /** One message; valid during the call only. */
+  take(line: Uint8Array): void
+  fail(why: string): void
+}
+
+/** I2 */
+function openEar({
+  most,
+  earlier,
+  child,
+  take,
+  fail,
+}: EarOptions): Pick<MessagePace, 'drained' | 'end'> & { push(chunk: Uint8Array): void } {
+  const pace = createMessagePace({
+    // Of all it sends, however long that takes.
+    limits: { ...PACE, inWindow: most, window: Number.POSITIVE_INFINITY },
+    monotonic: () => 0,
+    deliver: take,
+    hold: () => child()?.pause(),
+    release: () => child()?.resume(),
+    onFlood: () => fail(`it sent more than ${most} messages`),
+    earlier,
+  })
+  const output = createLineSplitter(messageBytes, {
+    onLine: pace.push,
+    onOversized: () => fail(`it sent a message of more than ${messageBytes} bytes`),
+  })
+  return { push: output.push, drained: pace.drained, end: pace.end }
 }
 
 /** With what an answer of failure says beside its sentence, which is often no more than that something was wrong inside. */

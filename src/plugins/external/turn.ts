@@ -131,6 +131,7 @@ export async function takeTurn(host: TurnHost, turn: Turn, doors: TurnDoors): Pr
         opening = openAgentLink({
           open: (streams) => openAgent(host, { adapter, provider, directory, env }, streams),
           most: LIMITS.external.turnMessages,
+          earlier: family.earlier,
           onRequest: answer,
           onUpdate: take,
           onEnd(how, said) {

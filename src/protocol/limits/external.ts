@@ -24,6 +24,8 @@ export const externalLimits = {
     /** Messages of an agent in one turn of a session, and requests of it that are not answered yet. */
     turnMessages: 1_000_000,
     requests: 32,
+    /** Messages of an agent that are taken in one turn of the event loop, and bytes of them after which no further one is. */
+    pace: { inTurn: 16, bytesInTurn: 64 * KiB },
     /** Bytes of what an agent that cannot open its session again is told of it. */
     retold: 32 * KiB,
     /** Files that a call is known to be about. */

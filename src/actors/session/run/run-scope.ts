@@ -56,7 +56,7 @@ export interface StepScope {
   readonly world: World
   readonly number: number
   readonly isLast: boolean
-  /** Undefined = the step makes the calls the prompt came with, and asks no model. */
+  /** Undefined = it asks no model: it makes the calls the prompt came with, or a worker answers. */
   readonly request: GenerateRequest | undefined
   readonly offered: ReadonlyMap<string, RegisteredTool>
   readonly recorder: StepRecorder

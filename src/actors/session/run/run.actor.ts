@@ -100,16 +100,25 @@ export function runLogic(core: Rows & Work & Sources, context: SystemContext, ru
         return work.stop
       }),
       compaction: compactionLogic(core, compactions.scopeOf),
-      closeStep: fromEffect(({ input: { runId, step, ...rest } }) => closeStep(core, runOf(runId), { number: step, ...rest })),
+      closeStep: fromEffect(({ input: { runId, step, ...rest } }) => {
+        const run = runOf(runId)
+        return withoutManyCalls(run, () => closeStep(core, run, { number: step, ...rest }))
+      }),
       endStreaming: fromEffect(({ input: { runId } }) => endStreaming(core, runOf(runId))),
       announceRetry: fromEffect(({ input }) => announceRetry(core, runOf(input.runId), input.attempt, input.delay, input.message)),
       recordEnd: fromEffect(({ input: { runId, answers, failure } }) => {
         const run = runOf(runId)
-        recordEnd(core, { run, compaction: compactions.latest(run), answers }, failure)
+        return withoutManyCalls(run, () => recordEnd(core, { run, compaction: compactions.latest(run), answers }, failure))
       }),
     },
   })
   return laidOut(logic)
+}
+
+/** Closes a step, at once where its open calls belong into that commit. */
+function withoutManyCalls<T>({ place: { step } }: RunScope, close: () => T): T | Promise<T> {
+  const closing = step?.recorder.closeMany()
+  return closing === undefined ? close() : closing.then(close)
 }
 
 /** Work that is stopped with its actor. What has ended is not: the reason of an abort is an error with a stack, in every step. */

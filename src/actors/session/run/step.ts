@@ -8,7 +8,6 @@ import { defineTools } from '../../plugin/calls/tool-definitions.js'
 import {
   type GenerateRequest,
   type ModelMessage,
-  type ProviderAdapter,
   ProviderError,
   type Said,
   type StreamPart,
@@ -64,7 +63,8 @@ export async function prepareStep(
   const { target, view, policy } = world
   const { steps } = target.agent.record
   const asked = stepsAsked(run, number)
-  if (asked === 0) {
+  // A worker is told what it has not heard, and reads no request.
+  if (asked === 0 || target.model.worker !== undefined) {
     const delegate = delegateOf(givenSteps(run.prompt)[number - 1] ?? [])
     const opening = { world, number, answers, isLast: false, request: undefined, offered: allowedTools(world), hookFailures: [], delegate }
     openStep(core, run, opening, signal)
@@ -152,10 +152,11 @@ export async function streamStep(
   onCall: (callId: string) => void,
   work: Stoppable,
 ): Promise<void> {
-  const { recorder, request } = step
+  const { recorder } = step
   const { target } = step.world
   if (target.obstacle !== undefined) throw target.obstacle
-  if (request === undefined) return makeGivenCalls(run, step, onCall)
+  const generate = generateBy(core, run, step, { onCall, signal: work.signal })
+  if (generate === undefined) return makeGivenCalls(run, step, onCall)
   if (attempt > 0) {
     recorder.restart()
     step.usage = undefined
@@ -198,12 +199,25 @@ export async function streamStep(
         return recorder.streamed()
     }
   }
-  const { adapter, worker } = target.model
-  const desk = openDesk(core, { run, step, onCall }, work.signal)
-  const generate: ProviderAdapter['generate'] = (asked, push, signal) =>
-    worker === undefined ? adapter.generate(asked, push, signal) : worker.work(workOf(core, run), push, desk, signal)
-  await generateInto({ generate }, request, record, work)
+  await generateInto(generate, record, work)
   if (step.usage === undefined) throw new ProviderError('The provider ended its stream without finishing the step.', { retryable: true })
+}
+
+type Generate = (push: (part: StreamPart) => void, signal: AbortSignal) => Promise<void>
+
+/** Who answers the step; undefined = nobody, it makes the calls the prompt came with. */
+function generateBy(
+  core: Pick<Rows, 'effects' | 'transcripts'>,
+  run: RunScope,
+  step: StepScope,
+  { onCall, signal: stopped }: { readonly onCall: (callId: string) => void; readonly signal: AbortSignal },
+): Generate | undefined {
+  const { adapter, worker } = step.world.target.model
+  const { request } = step
+  if (request !== undefined) return (push, signal) => adapter.generate(request, push, signal)
+  if (worker === undefined || stepsAsked(run, step.number) === 0) return undefined
+  const desk = openDesk(core, { run, step, onCall }, stopped)
+  return (push, signal) => worker.work(workOf(core, run), push, desk, signal)
 }
 
 /** The step under way is not closed, so its message is none of the transcript. */
@@ -230,12 +244,7 @@ function saidIn({ info: { role }, parts }: Message): Said {
 }
 
 /** Generates until the stream ends or a part cannot be recorded, which ends the step whatever the adapter makes of it. */
-function generateInto(
-  adapter: ProviderAdapter,
-  request: GenerateRequest,
-  record: (part: StreamPart) => void,
-  { signal, stop }: Stoppable,
-): Promise<void> {
+function generateInto(generate: Generate, record: (part: StreamPart) => void, { signal, stop }: Stoppable): Promise<void> {
   return new Promise<void>((resolve, reject) => {
     const fail = (error: unknown): void => {
       reject(error instanceof Error ? error : new Error(String(error)))
@@ -253,7 +262,7 @@ function generateInto(
       }
     }
     const push = (part: StreamPart): void => attempt(() => deltas.push(part))
-    const generated = adapter.generate(request, push, signal)
+    const generated = generate(push, signal)
     generated.finally(() => attempt(deltas.flush)).then(resolve, reject)
   })
 }

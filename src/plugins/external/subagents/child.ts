@@ -29,8 +29,8 @@ export interface ChildOptions {
   readonly title: string
   readonly prompt: string
   readonly unattended: boolean
-  /** In which the sessions of one turn are made, one after the other. */
-  readonly opening: Lane
+  /** In which the subagents of one turn are begun and ended, one after the other. */
+  readonly lane: Lane
   /** The session it is shown below; rejects where there is none. */
   above(): Promise<Session>
   /** It is there. */
@@ -65,7 +65,7 @@ export interface Child {
 }
 
 export function createChild(options: ChildOptions): Child {
-  const { host, nested, provider, title, prompt, unattended, opening, above, onOpened, onEnded } = options
+  const { host, nested, provider, title, prompt, unattended, lane, above, onOpened, onEnded } = options
   const { sessions, effects, todos, stopping } = host
   const feed = createFeed(LIMITS.external.children.ahead)
   const since = effects.clock.now()
@@ -74,6 +74,7 @@ export function createChild(options: ChildOptions): Child {
   let usage: AgentUsage | undefined
   let planned: readonly Todo[] | undefined
   let desk = CLOSED
+  let shown: ReturnType<Child['over']> | undefined
 
   const link = (id: string, status: string): Link => ({ sessionId: id, agent: provider, status, background: false })
 
@@ -82,7 +83,7 @@ export function createChild(options: ChildOptions): Child {
       actors: {
         open: fromPromise<void, ChildInput>(async () => {
           const parent = await above()
-          const { id } = await opening.run(async () => {
+          const { id } = await lane.run(async () => {
             await nextTurn()
             const made = await makeSession(host, provider, named, parent)
             session = made
@@ -117,6 +118,16 @@ export function createChild(options: ChildOptions): Child {
     await sessions.settled(session.id, AbortSignal.any([stopping])) // Many wait at once: a signal warns of many who listen.
   }
 
+  async function show(): ReturnType<Child['over']> {
+    const { end, failure } = await ended
+    await untilSettled().catch(() => undefined)
+    feed.close()
+    if (session === undefined || sessions.get(session.id) === undefined) return { end, metadata: {}, text: failure ?? '' }
+    const { id, parentId: keeper = id } = session
+    const notes = sessions.changes(id, { since, keeper })
+    return { end, metadata: { ...link(id, SHOWN_ENDS[end]), ...notes }, text: sessions.outcome(id).text }
+  }
+
   const play: Parameters<Nested['set']>[1] = async (_work, push, given, signal) => {
     const abort = () => send({ type: 'run.aborted' })
     signal.addEventListener('abort', abort, { once: true })
@@ -149,15 +160,7 @@ export function createChild(options: ChildOptions): Child {
       return session
     },
     end: (how, failure) => send({ type: 'child.over', end: how, failure }),
-    async over() {
-      const { end, failure } = await ended
-      await untilSettled().catch(() => undefined)
-      feed.close()
-      if (session === undefined || sessions.get(session.id) === undefined) return { end, metadata: {}, text: failure ?? '' }
-      const { id, parentId: keeper = id } = session
-      const notes = sessions.changes(id, { since, keeper })
-      return { end, metadata: { ...link(id, SHOWN_ENDS[end]), ...notes }, text: sessions.outcome(id).text }
-    },
+    over: () => (shown ??= show()),
   }
 }
 

@@ -6,8 +6,12 @@
  *    calls is told as of that call (`_meta.claudeCode.parentToolUseId`). What is told of others is dropped.
  * I2 Of more than `LIMITS.external.children` nothing is shown but the calls that gave them work.
  * I3 All have ended when `end` resolves, those below before those above.
+ * I4 Each is begun, and ended, in a turn of the event loop of its own, one after the other; the agent is heard again once those have their session,
+ *    and have been told of their end, that it has told of.
  */
 import { createLane, type Lane } from '../../../kernel/lane.js'
+import type { Earlier } from '../../../kernel/message-pace.js'
+import { nextTurn } from '../../../kernel/pause.js'
 import type { ExecutedResult } from '../../../ports/provider-adapter.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Session } from '../../../protocol/session/session.js'
@@ -34,6 +38,8 @@ export interface FamilyOptions
 
 export interface Family {
   take(agentSession: unknown, update: unknown): void
+  /** I4. */
+  readonly earlier: Earlier
   /** Undefined = there is no such method. */
   answer(method: string, params: unknown): Promise<object> | undefined
   /** I3. `how`: what becomes of those that have not ended. */
@@ -67,9 +73,9 @@ interface House {
   /** Whose calls these are, of those that are told under an id that is not theirs. */
   readonly owners: Map<string, Below>
   readonly all: Below[]
-  readonly working: Set<Below>
+  readonly working: Set<Place>
   readonly results: Promise<void>[]
-  readonly opening: Lane
+  readonly lane: Lane
 }
 
 export function createFamily(options: FamilyOptions): Family {
@@ -82,7 +88,7 @@ export function createFamily(options: FamilyOptions): Family {
     all: [],
     working: new Set(),
     results: [],
-    opening: createLane({ most: MOST }),
+    lane: createLane({ most: 3 * MOST }),
   }
   const root = placeOf(house, 0, {
     push,
@@ -98,9 +104,11 @@ export function createFamily(options: FamilyOptions): Family {
       const place = placeFor(agentSession)
       if (place === undefined) return
       const announced = announcedIn(update)
-      if (announced !== undefined) announce(house, place, announced)
-      else ownerOf(house, place, update).member.updates.take(update)
+      if (announced !== undefined) return announce(house, place, announced)
+      const owner = ownerOf(house, place, update)
+      if (owner === root || house.working.has(owner)) owner.member.updates.take(update)
     },
+    earlier: { isUnsettled: () => house.lane.size > 0, settled: () => house.lane.run(nextTurn) },
     answer(method, params) {
       if (!Object.hasOwn(root.member.requests, method)) return undefined
       const place = isRecord(params) ? placeFor(params['sessionId']) : undefined
@@ -127,12 +135,12 @@ function placeOf(house: House, depth: number, seat: Pick<Seat, 'push' | 'desk' |
 
 /** I2 */
 function begin(house: House, above: Place, callId: string, work: Pick<ChildOptions, 'title' | 'prompt'>): void {
-  const { all, working, options, opening } = house
+  const { all, working, options, lane } = house
   if (all.length >= MOST || above.depth >= DEPTH) return
   const child = createChild({
     ...options,
     ...work,
-    opening,
+    lane,
     above: above.member.session,
     onOpened: (link) => above.member.push({ type: 'tool-progress', callId, metadata: { ...link } }),
     onEnded: () => ended(house, place),
@@ -165,8 +173,9 @@ function settle({ above, callId }: Below, failure: string | undefined): void {
   })
 }
 
-function finish({ working, results }: House, place: Below | undefined, result: ExecutedResult): boolean {
+function finish(house: House, place: Below | undefined, result: ExecutedResult): boolean {
   if (place === undefined) return false
+  const { working, results } = house
   const { child, member, above } = place
   const said = result.shown?.text ?? ''
   if (!result.isError && said !== '') member.updates.take({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: said } })
@@ -175,11 +184,19 @@ function finish({ working, results }: House, place: Below | undefined, result: E
   for (const each of left) settle(each, UNENDED)
   results.push(
     Promise.all(left.map((each) => each.child.over()))
-      .then(() => child.end(result.isError ? 'failed' : 'completed', said))
+      .then(() => inOwnTurn(house, () => child.end(result.isError ? 'failed' : 'completed', said)))
       .then(() => child.over())
       .then(({ metadata, text }) => above.member.push(withLink(result, metadata, text))),
   )
   return true
+}
+
+/** I4 */
+function inOwnTurn({ lane }: House, end: () => void): Promise<void> {
+  return lane.run(async () => {
+    await nextTurn()
+    end()
+  })
 }
 
 function announce(house: House, above: Place, told: Announced): void {
@@ -223,7 +240,7 @@ async function endAll(house: House, how: 'completed' | 'failed' | 'stopped'): Pr
   const { all, working, results } = house
   for (const place of all.toReversed()) {
     if (working.has(place)) {
-      if (how === 'stopped') place.child.end('stopped')
+      if (how === 'stopped') await inOwnTurn(house, () => place.child.end('stopped'))
       else settle(place, how === 'completed' && isAtRest(house, place) ? undefined : UNENDED)
     }
     await place.child.over()

@@ -1,4 +1,5 @@
 /** Tool calls of a step, from the first word of their input to their end. */
+import { nextTurn } from '../../../../kernel/pause.js'
 import { LIMITS } from '../../../../protocol/limits.js'
 import type { TextPart, ToolPart, ToolState } from '../../../../protocol/message/message.js'
 import type { ToolResult } from '../../../../ports/plugin.js'
@@ -7,7 +8,7 @@ import { ABORTED_CALL } from '../../history/interrupted-part.js'
 import { withSaid } from '../../history/said-by-provider.js'
 import { fileParts, metadataOf, settledMetadata } from './call-metadata.js'
 import { grow } from './recorded-text.js'
-import { now, place, put, record, type Recording, show } from './recording.js'
+import { isOpen, now, place, put, record, type Recording, show } from './recording.js'
 
 type Metadata = Readonly<Record<string, unknown>>
 
@@ -94,15 +95,45 @@ export function failCall(recording: Recording, callId: string, tool: string, err
 
 /** Calls that nobody settled, inside the commit that closes the step. */
 export function closeCalls(recording: Recording, change: Change): void {
-  for (const callId of recording.calls.keys()) {
-    const part = callPart(recording, callId)
-    if (part === undefined || !isUnsettled(part.state)) continue
-    const end = now(recording)
-    const start = part.state.status === 'running' ? part.state.time.start : end
-    const metadata = { ...metadataOf(part), interrupted: true }
-    const { input } = part.state
-    put(recording, change, { ...part, metadata, state: { status: 'error', input, error: ABORTED_CALL, time: { start, end } } })
+  for (const part of unsettledCalls(recording)) put(recording, change, interrupted(recording, part))
+}
+
+/**
+ * Calls that nobody settled, of a step that has more of them than the commit that closes it should: so many in a commit, and a turn of the event loop
+ * for each commit.
+ */
+export function closeManyCalls(recording: Recording): Promise<void> | undefined {
+  const unsettled = unsettledCalls(recording)
+  return unsettled.length <= AT_ONCE.calls ? undefined : closeInTurns(recording, unsettled)
+}
+
+async function closeInTurns(recording: Recording, unsettled: readonly ToolPart[]): Promise<void> {
+  for (let at = 0; at < unsettled.length && isOpen(recording); await nextTurn()) {
+    let bytes = 0
+    recording.core.journal.commit('process', (change) => {
+      for (const end = at + AT_ONCE.calls; at < Math.min(end, unsettled.length) && bytes < AT_ONCE.bytes; at++) {
+        const part = recording.parts.get(unsettled[at]?.id ?? '')
+        if (part?.type !== 'tool' || !isUnsettled(part.state)) continue
+        bytes += JSON.stringify(part.state.input).length
+        put(recording, change, interrupted(recording, part))
+      }
+    })
   }
+}
+
+/** Calls that are closed in one commit, and characters of their input after which no further one is. */
+const AT_ONCE = { calls: 64, bytes: 256 * 1024 }
+
+function unsettledCalls(recording: Recording): readonly ToolPart[] {
+  return [...recording.calls.keys()].flatMap((callId) => callPart(recording, callId) ?? []).filter(({ state }) => isUnsettled(state))
+}
+
+function interrupted(recording: Recording, part: ToolPart): ToolPart {
+  const end = now(recording)
+  const start = part.state.status === 'running' ? part.state.time.start : end
+  const metadata = { ...metadataOf(part), interrupted: true }
+  const { input } = part.state
+  return { ...part, metadata, state: { status: 'error', input, error: ABORTED_CALL, time: { start, end } } }
 }
 
 function callPart({ parts, calls }: Recording, callId: string): ToolPart | undefined {

@@ -72,11 +72,14 @@ export interface Owned {
   readonly workspaceId?: string | undefined
   /** Something a hosted caller made. */
   readonly isHosted?: boolean
+  /** Other tenants whose it is as well: of sessions above one that has no tenant of its own. */
+  readonly alsoOf?: readonly string[]
 }
 
 /** Whether something is the caller's: of its tenant, in its directories and, where it is for one workspace, of that (subsystems d.6). */
-export function owns(caller: Caller, owned: Owned): boolean {
-  return owned.tenantId === caller.tenantId && mayUseDirectory(caller, owned.directory) && isOfWorkspace(caller, owned.workspaceId)
+export function owns(caller: Caller, { tenantId, directory, workspaceId, alsoOf = [] }: Owned): boolean {
+  const isOfTenant = tenantId === caller.tenantId || alsoOf.includes(caller.tenantId)
+  return isOfTenant && mayUseDirectory(caller, directory) && isOfWorkspace(caller, workspaceId)
 }
 
 export function isOfWorkspace({ workspaceId }: Caller, ofObject: string | undefined): boolean {

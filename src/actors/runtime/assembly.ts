@@ -21,6 +21,7 @@ import { createSizes } from '../session/state/sizes.js'
 import { createFileStates } from '../session/restore/file-states.js'
 import { createKeptContents } from '../session/restore/kept-contents.js'
 import { createFileStateDoor } from '../session/restore/state-notes.js'
+import { createRestoreBounds } from '../session/restore/bounds.js'
 import { createRestores } from '../session/restore/restores.js'
 import { markOf } from '../session/history/undo.js'
 import { createSequels } from '../session/state/sequels.js'
@@ -63,7 +64,7 @@ export async function assemble(options: AssemblyOptions) {
   const interactions = createInteractions({ store, journal, effects, owners, projects, actors })
   const git = createGit(effects)
   const extending = wirePlugins({ effects, store, version, programs, serverUrl, inspect, deployment }, happening)
-  const { configs, resources, instructions, plugins: serving, sandbox } = extending
+  const { configs, resources, instructions, plugins: serving, sandbox, protectedFiles } = extending
   const providing = wireProviders({ effects, actors, inspect, deployment }, extending)
   const { registered, signIns } = providing
   const hosting = createHosting({
@@ -90,6 +91,7 @@ export async function assemble(options: AssemblyOptions) {
     journal,
     transcripts,
     fileStates,
+    bounds: createRestoreBounds(protectedFiles),
     sessionOf: (sessionId: string) => sessionOrThrow({ store }, sessionId),
     markOf: (sessionId: string) => markOf(sessionOrThrow({ store }, sessionId)),
   }

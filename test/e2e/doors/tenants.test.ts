@@ -2,7 +2,7 @@
 import { mkdirSync, realpathSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { EXECUTING, NOT_YET, OPEN_TO_HOSTED } from '../../../src/http/admission/hosted.js'
+import { EXECUTING, OPEN_TO_HOSTED } from '../../../src/http/admission/hosted.js'
 import { API } from '../../../src/protocol/api.js'
 import type { Session } from '../../../src/protocol/session/session.js'
 import { claimsAt, DAEMON_KEY, sign } from '../../fakes/signed.js'
@@ -74,7 +74,7 @@ test('every operation of a session answers 403 in one text to others, 404 to nob
   expect([...texts]).toEqual(['The session belongs to somebody else.'])
   for (const { id, method, path } of ofSessions.filter((each) => each.method === 'GET'))
     expect([id, (await a(method, pathOf(path, mine.id))).status]).not.toEqual([id, 403])
-  for (const { id, method, path } of API.filter((each) => EXECUTING.has(each.id) || NOT_YET.has(each.id))) {
+  for (const { id, method, path } of API.filter((each) => EXECUTING.has(each.id))) {
     expect([id, ...codeOf(await a(method, pathOf(path, mine.id), { prompt: 'x' }))]).toEqual([id, 501, 'feature.not_implemented'])
   }
   expect((await a('GET', `/v2/sessions/${mine.id}`)).body).toMatchObject({ title: 'of a', svcTenantId: 'a' })

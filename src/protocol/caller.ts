@@ -39,6 +39,8 @@ export const QUOTAS = [
   'artifactRetentionDays',
   'requestsPerMinute',
   'maxInFlight',
+  'modelTokensPerDay',
+  'modelCostPerDay',
 ] as const
 
 /** Of a token (subsystems d.3); what is absent has no bound. */
@@ -47,7 +49,7 @@ export type Quotas = { readonly [Name in (typeof QUOTAS)[number]]?: number | und
 /** Of whoever made a session, as it keeps them for what is made in its name (subsystems d.6). */
 export function quotasOf({ tenantQuotas: kept }: Readonly<Record<string, unknown>>): Quotas | undefined {
   if (typeof kept !== 'object' || kept === null) return undefined
-  const known = Object.entries(kept).filter(([name, value]) => QUOTAS.some((each) => each === name) && Number.isSafeInteger(value))
+  const known = Object.entries(kept).filter(([name, value]) => QUOTAS.some((each) => each === name) && Number.isFinite(value))
   return Object.fromEntries(known)
 }
 

@@ -30,6 +30,7 @@ import { untilQuiet } from './quiet.js'
 import { tidyWhenQuiet } from './tidy.js'
 import type { Deployment } from './deployment.js'
 import { createHosting } from './hosting.js'
+import { lendModels } from './lent-models.js'
 import { sandboxPolicy } from '../plugin/entry/sandbox.js'
 import { createSystem } from './system.js'
 import { wireEvents } from './wire-events.js'
@@ -73,13 +74,7 @@ export async function assemble(options: AssemblyOptions) {
     whyNoSandbox: sandbox.whyMissing,
     arePluginsContained: () => sandboxPolicy(undefined, effects.env) === 'required',
   })
-  const providers: typeof providing.providers = {
-    ...providing.providers,
-    async resolve(directory, ref, workspaceId, sessionId) {
-      if (sessionId !== undefined) await hosting.checkModel(store.sessions.get(sessionId), ref.providerId)
-      return providing.providers.resolve(directory, ref, workspaceId, sessionId)
-    },
-  }
+  const providers = lendModels(providing.providers, { store, effects, hosting })
   const outputs = createManagedOutputs({ effects, directory: `${effects.paths.state}/tool-output` })
   const artifacts = createArtifacts({ effects, store, directory: `${effects.paths.state}/artifacts` })
   const keptContents = createKeptContents({ effects, store, directory: `${effects.paths.state}/undo` })

@@ -6,14 +6,14 @@ import { createOwners } from '../../../src/actors/tenancy/owners.js'
 import { goalsPlugin } from '../../../src/plugins/goals/goals.plugin.js'
 import { filesPlugin } from '../../../src/plugins/files/files.plugin.js'
 import { subagentsPlugin } from '../../../src/plugins/subagents/subagents.plugin.js'
-import { type Caller, PLUGIN_CALLER, TRUSTED_CALLER } from '../../../src/protocol/caller.js'
+import { type Caller, PLUGIN_CALLER, type Quotas, TRUSTED_CALLER } from '../../../src/protocol/caller.js'
 import type { ToolPart } from '../../../src/protocol/message/message.js'
 import { createFakeEffects } from '../../fakes/effects.js'
-import { calls, says, startTestService, type TestService } from '../../fakes/service.js'
+import { calls, gate, says, startTestService, type TestService } from '../../fakes/service.js'
 
 const NATIVE = { hosted: { execution: 'native', providers: ['played'] } }
 
-async function start(config: Record<string, unknown> = NATIVE) {
+async function start(config: Record<string, unknown> = NATIVE, quotas: Quotas = { maxSessions: 3 }) {
   const effects = createFakeEffects({ env: { SVC_AGENT_PLUGIN_SANDBOX: 'required' } })
   const plugins = [filesPlugin({ ripgrepPath: undefined }), subagentsPlugin(), goalsPlugin({ env: { FIRECRAWL_API_KEY: 'key' } })]
   const service = await startTestService({ effects, config, plugins })
@@ -25,7 +25,7 @@ async function start(config: Record<string, unknown> = NATIVE) {
     operator: false,
     hosted: true,
     directoryPrefixes: [directory],
-    quotas: { maxSessions: 3 },
+    quotas,
   }
   const { id } = await service.runtime.sessions.create(caller, directory, { title: 'Hosted' })
   const ask = (text: string, as: Caller = caller) => service.runtime.sessions.submitPrompt(as, id, { prompt: text }, 'prompt')
@@ -69,7 +69,7 @@ test('what it delegates is of its tenant, under its floor, in its directories, a
   })
   expect(toolsOf(service, child?.id ?? '').map(({ state }) => state.status)).toEqual(['completed', 'error'])
   expect([readFileSync(join(directory, 'in.txt'), 'utf8'), existsSync('/tmp/svc-out-of-reach.txt')]).toEqual(['in\n', false])
-  expect(service.requests[1]?.tools.map(({ name }) => name)).not.toContain('webfetch')
+  expect(JSON.stringify(service.requests[1]?.tools)).not.toContain('webfetch')
 
   await turn(task('two'), says('did it, too'), says('done'))
   await turn(task('three'), says('it cannot be had'))
@@ -81,6 +81,65 @@ test('a task that was begun in time goes on with nothing where execution was swi
   const off = await start({ hosted: { execution: 'off', providers: ['played'] } })
   await expect(off.ask('go')).rejects.toMatchObject({ code: 'feature.not_implemented' })
   await expect(off.ask('go', PLUGIN_CALLER)).rejects.toMatchObject({ code: 'feature.not_implemented' })
+})
+
+/** As many as a played step uses. */
+const STEP = 15
+const spent = (quota: string, limit: number) => ({ code: 'quota.exceeded', details: expect.objectContaining({ quota, limit }) as object })
+
+test('tokens of models in a day: no more is asked once they are used up, until the next day, whatever becomes of the session', async () => {
+  const { service, caller, directory, id, ask, turn } = await start(NATIVE, { modelTokensPerDay: 2 * STEP })
+  const { sessions } = service.runtime
+  await turn(says('one'))
+  await turn(says('two'))
+  await expect(ask('three')).rejects.toMatchObject(spent('modelTokensPerDay', 2 * STEP))
+  await sessions.delete(caller, id)
+  const next = await sessions.create(caller, directory, { title: 'Next' })
+  const again = () => sessions.submitPrompt(caller, next.id, { prompt: 'go' }, 'prompt')
+  await expect(again()).rejects.toMatchObject({ details: { retryAfterSeconds: expect.any(Number) as number } })
+  const other: Caller = { ...caller, tenantId: 'other' }
+  const theirs = await sessions.create(other, directory, { title: 'Of others' })
+  service.steps.push(says('of others'))
+  await sessions.submitPrompt(other, theirs.id, { prompt: 'go' }, 'prompt')
+  await service.idle(theirs.id)
+  await service.effects.clock.advanceAsync(86_400_000)
+  service.steps.push(says('tomorrow'))
+  await again()
+  await service.idle(next.id)
+  expect(service.steps).toEqual([])
+})
+
+test('of models that are asked at once, the last find less left; what is cut short counts as well', async () => {
+  const { service, caller, directory, id, ask } = await start(NATIVE, { modelTokensPerDay: 2 * STEP })
+  const { sessions } = service.runtime
+  const [begun, held] = [gate(), gate()]
+  service.steps.push(async (push, signal) => {
+    push({ type: 'text', delta: 'begun' })
+    begun.open()
+    await Promise.race([held.promise, new Promise((resolve) => signal.addEventListener('abort', resolve))])
+    signal.throwIfAborted()
+  })
+  await ask('one')
+  await begun.promise
+  const second = await sessions.create(caller, directory, { title: 'Second' })
+  await expect(sessions.submitPrompt(caller, second.id, { prompt: 'two' }, 'prompt')).rejects.toMatchObject(
+    spent('modelTokensPerDay', 2 * STEP),
+  )
+  await sessions.abort(id)
+  await service.idle(id)
+  await expect(ask('two')).rejects.toMatchObject(spent('modelTokensPerDay', 2 * STEP))
+  held.open()
+})
+
+test('what models cost in a day counts where their price is known', async () => {
+  const priced = { name: 'Played', toolCall: true, limit: { context: 100_000, output: 1000 }, cost: { input: 100_000, output: 0 } }
+  const provider = { played: { npm: 'played', auth: 'none', options: { baseURL: 'http://127.0.0.1:9/v1' }, models: { one: priced } } }
+  const { ask, turn } = await start({ ...NATIVE, provider }, { modelCostPerDay: 0.5 })
+  await turn(says('one'))
+  await expect(ask('two')).rejects.toMatchObject(spent('modelCostPerDay', 0.5))
+  const free = await start(NATIVE, { modelCostPerDay: 0.5 })
+  await free.turn(says('one'))
+  await free.turn(says('two'))
 })
 
 test('its goal is pursued until its agent ends it; no page is read for it with the key of the installation', async () => {
@@ -130,7 +189,7 @@ test('undo brings back what its agent changed, and nothing that lies elsewhere, 
         state: {
           ...state,
           metadata: {
-            ...state.metadata,
+            ...(state.metadata as object),
             snapshots: [
               {
                 path,
@@ -172,7 +231,7 @@ test('the same is brought back for a session of this machine (the positive contr
   mkdirSync(place)
   const state = { exists: true, contentBase64: 'eA==', sha256: service.effects.sha256('x') }
   const snapshots = [{ path: join(realpathSync(place), 'x'), absolute: true, before: state, after: { exists: false } }]
-  const forged = { ...part, state: { ...part.state, metadata: { ...part.state.metadata, snapshots } } }
+  const forged = { ...part, state: { ...part.state, metadata: { ...(part.state.metadata as object), snapshots } } }
   service.store.transact('process', () => service.store.messages.putPart(forged))
   await service.runtime.sessions.undo(id, {})
   expect(readFileSync(join(place, 'x'), 'utf8')).toBe('x')

@@ -1,7 +1,8 @@
 /**
  * `node bench/hosting.mjs [--streams N] [--rounds N]`: what the broker of examples/hosting adds to a request, and to a delta of N streams.
  * The worker is a stand-in that costs nothing (hosting-worker.mjs), so that what is measured is the way to it, three ways by turns:
- * bare, to a worker on this machine; by the sockets of its machine; and by a controller. PostgreSQL, bubblewrap and the packages of the
+ * bare, to a worker on this machine; by the sockets of its machine; and by a controller. Besides, what a delta costs each program on its way
+ * in processor time, which other work on the machine does not change. PostgreSQL, bubblewrap and the packages of the
  * example (.ci/hosting) have to be there.
  */
 import { spawn } from 'node:child_process'
@@ -81,12 +82,27 @@ try {
   }
   const requests = { bare: [], machine: [], broker: [] }
   const deltas = { bare: [], machine: [], broker: [] }
+  const costs = { bare: {}, machine: {}, broker: {} }
+  const programs = {
+    bare: { worker: bare.pid },
+    machine: { worker: workerOf(host.bridge.pid), bridge: host.bridge.pid },
+    broker: { worker: workerOf(host.bridge.pid), bridge: host.bridge.pid, controller: host.controllers[0].pid },
+  }
   for (let round = 0; round < ROUNDS; round++) {
     for (const [name, way] of Object.entries(ways)) requests[name].push(...(await request(way)))
-    for (const [name, way] of Object.entries(ways)) deltas[name].push(...(await stream(way)))
+    for (const [name, way] of Object.entries(ways)) {
+      const spent = () => Object.fromEntries(Object.entries(programs[name]).map(([program, pid]) => [program, spentBy(pid)]))
+      const before = spent()
+      deltas[name].push(...(await stream(way)))
+      for (const [program, now] of Object.entries(spent())) costs[name][program] = (costs[name][program] ?? 0) + now - before[program]
+    }
   }
   tell('a request', requests)
   tell(`a delta at ${STREAMS} streams`, deltas)
+  for (const [name, spent] of Object.entries(costs)) {
+    const each = Object.entries(spent).map(([program, ms]) => `${program} ${((1000 * ms) / deltas[name].length).toFixed(1)} µs`)
+    console.log(`a delta, ${name.padEnd(8)} costs ${each.join(', ')}`)
+  }
 } finally {
   for (const each of started) await each.end()
   rmSync(data, { recursive: true, force: true })
@@ -144,6 +160,7 @@ async function start(program, args, wanted) {
     child.once('close', (code) => reject(new Error(`it ended with code ${code}`)))
   })
   return {
+    pid: child.pid,
     said: () => said,
     async end() {
       const closed = new Promise((resolve) => child.once('close', resolve))
@@ -151,6 +168,17 @@ async function start(program, args, wanted) {
       await closed
     },
   }
+}
+
+/** Of its first thread, ms. */
+function spentBy(pid) {
+  return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6
+}
+
+/** The last of what a bridge has started for its one machine. */
+function workerOf(pid) {
+  const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
+  return child === '' || child === undefined ? pid : workerOf(child)
 }
 
 function of(sorted, quantile) {

@@ -67,7 +67,7 @@ export interface EntryStat {
   readonly changedMs: number
 }
 
-interface AccessOptions {
+export interface AccessOptions {
   /** The path came from `realPath` and was approved: a link found anywhere in it since then is refused, not followed. */
   readonly canonical?: boolean
 }
@@ -83,11 +83,11 @@ export interface Files {
   /** Follows links; undefined when absent. */
   stat(path: string): Promise<FileStat | undefined>
   /** Does not follow a link; undefined when absent. */
-  entry(path: string): Promise<EntryStat | undefined>
+  entry(path: string, options?: AccessOptions): Promise<EntryStat | undefined>
   /** Where a link leads, as it is written; undefined when that is no UTF-8. */
-  readLink(path: string): Promise<string | undefined>
+  readLink(path: string, options?: AccessOptions): Promise<string | undefined>
   /** Puts a link in the place of a file or a link, in one step; on disk when it settles. Parent directories are made. */
-  makeLink(path: string, target: string): Promise<void>
+  makeLink(path: string, target: string, options?: AccessOptions): Promise<void>
   /** The first place on the way to a path, links included, where others could change what is read there; undefined = nowhere, or nothing is there. */
   exposure(path: string): Promise<Exposed | undefined>
   readDirectory(path: string): Promise<DirectoryEntry[]>
@@ -101,7 +101,7 @@ export interface Files {
   writeAtomic(path: string, data: Uint8Array | string, options?: WriteOptions): Promise<void>
   makeDirectory(path: string, options?: { readonly mode?: number }): Promise<void>
   /** A file, a link (not what it leads to) or an empty directory; no error when absent. */
-  remove(path: string, options?: { readonly canonical?: boolean }): Promise<void>
+  remove(path: string, options?: AccessOptions): Promise<void>
   /** Replaces `to`; on disk when it settles. */
   rename(from: string, to: string): Promise<void>
   /** Opens a new file for streamed writing (mode 0600, or `mode`), to be synced and closed by the caller. */

@@ -39,6 +39,8 @@ export const QUOTAS = [
   'artifactRetentionDays',
   'requestsPerMinute',
   'maxInFlight',
+  'modelTokensPerDay',
+  'modelCostPerDay',
 ] as const
 
 /** Of a token (subsystems d.3); what is absent has no bound. */
@@ -47,7 +49,7 @@ export type Quotas = { readonly [Name in (typeof QUOTAS)[number]]?: number | und
 /** Of whoever made a session, as it keeps them for what is made in its name (subsystems d.6). */
 export function quotasOf({ tenantQuotas: kept }: Readonly<Record<string, unknown>>): Quotas | undefined {
   if (typeof kept !== 'object' || kept === null) return undefined
-  const known = Object.entries(kept).filter(([name, value]) => QUOTAS.some((each) => each === name) && Number.isSafeInteger(value))
+  const known = Object.entries(kept).filter(([name, value]) => QUOTAS.some((each) => each === name) && Number.isFinite(value))
   return Object.fromEntries(known)
 }
 
@@ -72,11 +74,14 @@ export interface Owned {
   readonly workspaceId?: string | undefined
   /** Something a hosted caller made. */
   readonly isHosted?: boolean
+  /** Other tenants whose it is as well: of sessions above one that has no tenant of its own. */
+  readonly alsoOf?: readonly string[]
 }
 
 /** Whether something is the caller's: of its tenant, in its directories and, where it is for one workspace, of that (subsystems d.6). */
-export function owns(caller: Caller, owned: Owned): boolean {
-  return owned.tenantId === caller.tenantId && mayUseDirectory(caller, owned.directory) && isOfWorkspace(caller, owned.workspaceId)
+export function owns(caller: Caller, { tenantId, directory, workspaceId, alsoOf = [] }: Owned): boolean {
+  const isOfTenant = tenantId === caller.tenantId || alsoOf.includes(caller.tenantId)
+  return isOfTenant && mayUseDirectory(caller, directory) && isOfWorkspace(caller, workspaceId)
 }
 
 export function isOfWorkspace({ workspaceId }: Caller, ofObject: string | undefined): boolean {

@@ -66,3 +66,38 @@ test('what a server would refuse is neither written nor written over; a link sta
   expect(await home.run(['token', 'list'], { env: { SVC_AGENT_AUTH_CONFIG: '{"tokens":[]}' } })).toMatchObject({ code: 1 })
   expect(await home.run(['token', 'sell'])).toMatchObject({ code: 2 })
 })
+
+test('quotas are written as they are typed, listed, and refused where they are none', async () => {
+  const options = {
+    'requests-per-minute': 60,
+    'max-in-flight': 8,
+    'max-sessions': 5,
+    'max-artifacts': 10,
+    'max-artifact-bytes': 5_000_000_000,
+  }
+  const more = { 'artifact-retention-days': 30, 'model-tokens-per-day': 100_000, 'model-cost-per-day': 2.5 }
+  const typed = Object.entries({ ...options, ...more }).flatMap(([name, value]) => [`--${name}`, String(value)])
+  expect(await run('create', 'acme', ...typed)).toMatchObject({ code: 0 })
+  const quotas = {
+    requestsPerMinute: 60,
+    maxInFlight: 8,
+    maxSessions: 5,
+    maxArtifacts: 10,
+    maxArtifactBytes: 5_000_000_000,
+    artifactRetentionDays: 30,
+    modelTokensPerDay: 100_000,
+    modelCostPerDay: 2.5,
+  }
+  expect(await listed()).toEqual([expect.objectContaining(quotas)])
+  expect((await run('list')).stdout).toContain('maxInFlight=8')
+  for (const [name, value] of [
+    ['max-sessions', '-1'],
+    ['max-sessions', '1.5'],
+    ['model-cost-per-day', 'much'],
+    ['model-cost-per-day', '1e3'],
+  ] as const)
+    expect(await run('create', 'acme', `--${name}=${value}`)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`--${name} must be`) as string,
+    })
+})

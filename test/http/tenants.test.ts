@@ -3,7 +3,7 @@ import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import * as z from 'zod'
 import { openSigned } from '../../src/actors/tenancy/signed/signed.js'
 import { createTokenIndex } from '../../src/actors/tenancy/tenants/token-index.js'
-import { EXECUTING, NOT_YET, OPEN_TO_HOSTED } from '../../src/http/admission/hosted.js'
+import { EXECUTING, OPEN_TO_HOSTED } from '../../src/http/admission/hosted.js'
 import { createTokens } from '../../src/http/admission/tokens.js'
 import type { CredentialSource } from '../../src/ports/credentials.js'
 import { API } from '../../src/protocol/api.js'
@@ -105,12 +105,12 @@ const codeIn = (answer: { json<T>(): T }): string | undefined => answer.json<Ref
 
 test('what is listed for hosted callers is in the contract, and nothing of it is for the operator', () => {
   const byId = new Map<string, RouteContract>(API.map((contract) => [contract.id, contract]))
-  for (const id of [...OPEN_TO_HOSTED, ...EXECUTING, ...NOT_YET]) expect([id, byId.has(id)]).toEqual([id, true])
+  for (const id of [...OPEN_TO_HOSTED, ...EXECUTING]) expect([id, byId.has(id)]).toEqual([id, true])
   for (const id of [...OPEN_TO_HOSTED, ...EXECUTING]) {
     const access = byId.get(id)?.access
     expect([id, access?.class]).not.toEqual([id, 'operator'])
     expect([id, access?.class]).not.toEqual([id, 'local'])
-    expect([id, OPEN_TO_HOSTED.has(id) !== EXECUTING.has(id) && !NOT_YET.has(id)]).toEqual([id, true])
+    expect([id, OPEN_TO_HOSTED.has(id) !== EXECUTING.has(id)]).toEqual([id, true])
     expect(access).not.toMatchObject({ operator: true })
   }
 })
@@ -145,7 +145,7 @@ let policy: ExecutionPolicy = 'disabled'
 
 /** What a hosted caller is answered. */
 function expectedOf(contract: RouteContract, which: Which, { owns, hasNoDirectory }: { owns: boolean; hasNoDirectory: boolean }): string {
-  if (NOT_YET.has(contract.id) || (EXECUTING.has(contract.id) && policy === 'disabled')) return '501 feature.not_implemented'
+  if (EXECUTING.has(contract.id) && policy === 'disabled') return '501 feature.not_implemented'
   if (!OPEN_TO_HOSTED.has(contract.id) && !EXECUTING.has(contract.id)) return '403 auth.hosted_route_forbidden'
   if (contract.access.class === 'session' && which === 'absent') return '404 resource.not_found'
   if (namesSession(contract) && which !== 'absent' && (which === 'foreign' || !owns)) return OF_OTHERS

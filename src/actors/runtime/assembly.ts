@@ -21,6 +21,7 @@ import { createSizes } from '../session/state/sizes.js'
 import { createFileStates } from '../session/restore/file-states.js'
 import { createKeptContents } from '../session/restore/kept-contents.js'
 import { createFileStateDoor } from '../session/restore/state-notes.js'
+import { createRestoreBounds } from '../session/restore/bounds.js'
 import { createRestores } from '../session/restore/restores.js'
 import { markOf } from '../session/history/undo.js'
 import { createSequels } from '../session/state/sequels.js'
@@ -29,6 +30,7 @@ import { untilQuiet } from './quiet.js'
 import { tidyWhenQuiet } from './tidy.js'
 import type { Deployment } from './deployment.js'
 import { createHosting } from './hosting.js'
+import { lendModels } from './lent-models.js'
 import { sandboxPolicy } from '../plugin/entry/sandbox.js'
 import { createSystem } from './system.js'
 import { wireEvents } from './wire-events.js'
@@ -63,7 +65,7 @@ export async function assemble(options: AssemblyOptions) {
   const interactions = createInteractions({ store, journal, effects, owners, projects, actors })
   const git = createGit(effects)
   const extending = wirePlugins({ effects, store, version, programs, serverUrl, inspect, deployment }, happening)
-  const { configs, resources, instructions, plugins: serving, sandbox } = extending
+  const { configs, resources, instructions, plugins: serving, sandbox, protectedFiles } = extending
   const providing = wireProviders({ effects, actors, inspect, deployment }, extending)
   const { registered, signIns } = providing
   const hosting = createHosting({
@@ -72,13 +74,7 @@ export async function assemble(options: AssemblyOptions) {
     whyNoSandbox: sandbox.whyMissing,
     arePluginsContained: () => sandboxPolicy(undefined, effects.env) === 'required',
   })
-  const providers: typeof providing.providers = {
-    ...providing.providers,
-    async resolve(directory, ref, workspaceId, sessionId) {
-      if (sessionId !== undefined) await hosting.checkModel(store.sessions.get(sessionId), ref.providerId)
-      return providing.providers.resolve(directory, ref, workspaceId, sessionId)
-    },
-  }
+  const providers = lendModels(providing.providers, { store, effects, hosting })
   const outputs = createManagedOutputs({ effects, directory: `${effects.paths.state}/tool-output` })
   const artifacts = createArtifacts({ effects, store, directory: `${effects.paths.state}/artifacts` })
   const keptContents = createKeptContents({ effects, store, directory: `${effects.paths.state}/undo` })
@@ -90,6 +86,7 @@ export async function assemble(options: AssemblyOptions) {
     journal,
     transcripts,
     fileStates,
+    bounds: createRestoreBounds(protectedFiles),
     sessionOf: (sessionId: string) => sessionOrThrow({ store }, sessionId),
     markOf: (sessionId: string) => markOf(sessionOrThrow({ store }, sessionId)),
   }

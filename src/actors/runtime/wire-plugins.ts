@@ -82,5 +82,5 @@ export function wirePlugins(
       brokers: installBrokers({ effects, secretFile, serverUrl: serverUrl ?? (() => undefined), others: sessionBrokers.brokers }),
     },
   })
-  return { configs, resources, instructions, watched, plugins, source, sandbox, giveDoors: sessionBrokers.give }
+  return { configs, resources, instructions, watched, plugins, source, sandbox, protectedFiles, giveDoors: sessionBrokers.give }
 }

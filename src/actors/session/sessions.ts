@@ -120,7 +120,7 @@ function kept(served: Served) {
     releaseControl: (caller, id, expectedRevision) => releaseControl(core, caller, id, expectedRevision),
     owner(id) {
       const session = core.store.sessions.get(id)
-      return session === undefined ? undefined : ownedBy(session)
+      return session === undefined ? undefined : ownedBy(session, core.store.sessions.get)
     },
   } satisfies Partial<Sessions>
 }

@@ -10,8 +10,12 @@ export interface Hosting {
   checkModel(session: Session | undefined, providerId: string): Promise<void>
 }
 
-/** What stands on the record of a session of a hosted caller (d.6). */
-export function hostedFields(caller: Caller, policy: ExecutionPolicy) {
+/** What stands on the record of a session of a hosted caller (d.6); a child has what its parent has, however it is made. */
+export function hostedFields(caller: Caller, policy: ExecutionPolicy, parent?: Session) {
+  if (parent?.executionPolicy !== undefined && caller.isAutomatic === true) {
+    const { executionPolicy, createdBy = caller.subject, directoryPrefixes = [] } = parent
+    return { executionPolicy, createdBy, directoryPrefixes }
+  }
   const { subject: createdBy, directoryPrefixes = [] } = caller
   return { executionPolicy: policy, createdBy, directoryPrefixes: [...directoryPrefixes] }
 }

@@ -107,7 +107,7 @@ function valueOf(name: string, option: Option, given: readonly (string | true)[]
 
 function readNumber(name: string, { least, most }: Extract<Option, { type: 'number' }>, value: string): number {
   const number = Number(value)
-  if (/^\d{1,9}$/.test(value) && number >= least && number <= most) return number
+  if (/^\d{1,15}$/.test(value) && number >= least && number <= most) return number
   throw new Error(`--${name} must be a number from ${least} to ${most}, not "${value}"`)
 }
 

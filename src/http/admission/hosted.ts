@@ -5,13 +5,13 @@
  *
  * I1 An operation is known by the id of its contract. What plugins contribute has none, and is not for such callers.
  * I2 An operation of a directory names it: there is none that a stranger could be assumed to mean.
- * I3 What begins or goes on with the work of an agent is asked for where agents work for strangers (`hosted.execution`), and else refused in
- *    words of its own, whoever asks for what. What that work may do is not judged here: see `src/machines/permission/floor.ts`.
+ * I3 What begins, goes on with or takes back the work of an agent is asked for where agents work for strangers (`hosted.execution`), and
+ *    else refused in words of its own, whoever asks for what. What that work may do is not judged here: see `src/machines/permission/floor.ts`.
  * I4 A stranger changes sessions that strangers made, under that floor: not one that somebody else of its tenant made without.
  */
 import type { Caller } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
-import type { ExecutionPolicy } from '../../protocol/session/execution-policy.js'
+import { EXECUTION_OFF, type ExecutionPolicy } from '../../protocol/session/execution-policy.js'
 import type { RouteContract } from '../../protocol/route.js'
 import type { Capability } from '../../protocol/system/system.js'
 
@@ -35,16 +35,12 @@ export const OPEN_TO_HOSTED = words(`
 /** I3 */
 export const EXECUTING = words(`
   v2.sessions.prompt v2.sessions.promptAsync v2.sessions.commands.execute v2.sessions.shell v2.sessions.compact v2.sessions.summarize
-  v2.sessions.queue.release
+  v2.sessions.queue.release v2.sessions.undo v2.sessions.redo v2.sessions.revert v2.sessions.unrevert v2.plugins.goals.set
 `)
 
-/** Not for strangers yet: undo makes links and directories by their path, and a goal goes on without anybody. */
-export const NOT_YET = words(`
-  v2.sessions.undo v2.sessions.redo v2.sessions.revert v2.sessions.unrevert v2.plugins.goals.set v2.plugins.goals.research
-`)
-
-const OFF = 'Execution is off for hosted callers on this server.'
-const CAPABILITIES = words('svc.sessions svc.events svc.permissions svc.directories svc.agents svc.commands svc.skills svc.artifacts')
+const CAPABILITIES = words(
+  'svc.sessions svc.events svc.permissions svc.directories svc.agents svc.commands svc.skills svc.artifacts svc.subagents svc.goals',
+)
 
 interface Asked {
   readonly directory: string | undefined
@@ -61,9 +57,8 @@ export async function refuseStrangers(
   policy: () => Promise<ExecutionPolicy>,
 ): Promise<void> {
   if (caller.hosted !== true || contract?.access.class === 'open') return
-  if (contract !== undefined && NOT_YET.has(contract.id)) throw new SvcError('feature.not_implemented', OFF)
   if (contract !== undefined && EXECUTING.has(contract.id)) {
-    if ((await policy()) === 'disabled') throw new SvcError('feature.not_implemented', OFF)
+    if ((await policy()) === 'disabled') throw new SvcError('feature.not_implemented', EXECUTION_OFF)
   } else if (contract === undefined || !OPEN_TO_HOSTED.has(contract.id)) throw new SvcError('auth.hosted_route_forbidden')
   if (asked.scope === 'installation') throw new SvcError('auth.hosted_route_forbidden')
   if (contract.id === 'v2.events.subscribe' && asked.sessionId === undefined) throw new SvcError('auth.session_scope_required')

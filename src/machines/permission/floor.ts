@@ -6,6 +6,7 @@
  *    in the sandbox only what the sandbox itself makes harmless is let pass.
  * I2 A protected file is changed by nobody: whoever could answer for it is the stranger.
  * I3 Tools are of the program itself. What a plugin, a server or a workspace contributes is not offered, whatever it is called.
+ * I4 What a session delegates has the same floor, and the floors of all sessions above hold for it as well.
  */
 
 export interface Floor {
@@ -23,8 +24,12 @@ interface FlooredNeed {
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
 
-const FLOOR_TOOLS = words('read glob grep write edit apply_patch bash sandbox_exec todowrite question plan_enter plan_exit')
-const GROUPS = words('read glob grep edit bash sandbox_exec todowrite question plan_enter plan_exit doom_loop')
+const FLOOR_TOOLS = words(`
+  read glob grep write edit apply_patch bash sandbox_exec todowrite question plan_enter plan_exit task task_result stop_task complete_goal
+`)
+const GROUPS = words(`
+  read glob grep edit bash sandbox_exec todowrite question plan_enter plan_exit task task_result stop_task complete_goal doom_loop
+`)
 const OF_THE_PROGRAM = /^dev\.svc\./
 
 /** Whether the need is denied, whatever rules say. */

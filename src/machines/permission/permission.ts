@@ -65,7 +65,7 @@ const STRICTNESS: Readonly<Record<PermissionAction, number>> = { allow: 0, ask: 
 export function judge(input: JudgeInput): Judgement {
   const { layers, grants, need, bypass } = input
   const patterns = need.patterns.length > 0 ? need.patterns : ['*']
-  if (layers.floor !== undefined && isBelow(layers.floor, need)) return { decision: 'deny', patterns }
+  if (isBelowAny(layers, need)) return { decision: 'deny', patterns }
   const denied: string[] = []
   const asked: string[] = []
   for (const pattern of patterns) {
@@ -91,9 +91,14 @@ export function isApproved(approvals: readonly Approval[], permission: string, p
   )
 }
 
+/** Below its own floor, or that of a session above. */
+function isBelowAny({ floor, ceilings = [] }: PermissionLayers, need: Parameters<typeof isBelow>[1]): boolean {
+  return (floor !== undefined && isBelow(floor, need)) || ceilings.some((ceiling) => isBelowAny(ceiling, need))
+}
+
 /** The same for what is no need of a call: below the floor everything is denied. */
 export function evaluateLayers(layers: PermissionLayers, permission: string, pattern: string): PermissionAction {
-  return layers.floor !== undefined && isBelow(layers.floor, { permission }) ? 'deny' : evaluateRules(layers, permission, pattern)
+  return isBelowAny(layers, { permission }) ? 'deny' : evaluateRules(layers, permission, pattern)
 }
 
 /** The stricter of what the trusted rules say and what an untrusted rule, if one matches, says (threat-model W3). */

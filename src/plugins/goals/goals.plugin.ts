@@ -32,7 +32,7 @@ export function goalsPlugin({ env }: { readonly env: Readonly<Record<string, str
       goals = createGoals(host)
       return {
         tools: [completeTool(goals)],
-        operations: operationsOf(goals, createResearch(host, env)),
+        operations: operationsOf(goals, createResearch(host, env), (id) => host.sessions.get(id)?.executionPolicy !== undefined),
         events: watchSessions(goals),
         sessionContext(session) {
           const goal = goalOf(session)
@@ -46,8 +46,14 @@ export function goalsPlugin({ env }: { readonly env: Readonly<Record<string, str
   }
 }
 
-function operationsOf(goals: Goals, research: Research): NonNullable<ReturnType<NativePlugin['start']>['operations']> {
-  const shown = (sessionId: string): GoalResponse => ({ goal: goals.of(sessionId), researchEnabled: research.isEnabled })
+/** Pages are read with the key of the installation: not for strangers to it. */
+function operationsOf(
+  goals: Goals,
+  research: Research,
+  isOfStranger: (sessionId: string) => boolean,
+): NonNullable<ReturnType<NativePlugin['start']>['operations']> {
+  const isResearched = (sessionId: string) => research.isEnabled && !isOfStranger(sessionId)
+  const shown = (sessionId: string): GoalResponse => ({ goal: goals.of(sessionId), researchEnabled: isResearched(sessionId) })
   const sessionOf = (params: unknown) => GoalParams.parse(params).session_id
   return {
     async [goalRoutes.get.id]({ params }) {
@@ -57,7 +63,7 @@ function operationsOf(goals: Goals, research: Research): NonNullable<ReturnType<
       const sessionId = sessionOf(params)
       const { researchUrls = [], ...change } = SetGoalRequest.parse(body ?? {})
       goals.set(sessionId, change)
-      if (research.isEnabled && researchUrls.length > 0 && goals.of(sessionId) !== null) {
+      if (isResearched(sessionId) && researchUrls.length > 0 && goals.of(sessionId) !== null) {
         const read = await Promise.allSettled(researchUrls.map((url) => research.read(url, signal)))
         const notes = read.flatMap((each): GoalResearchNote[] => (each.status === 'fulfilled' ? [each.value] : []))
         if (goals.of(sessionId) !== null) goals.addNotes(sessionId, notes)
@@ -73,6 +79,8 @@ function operationsOf(goals: Goals, research: Research): NonNullable<ReturnType<
       const sessionId = sessionOf(params)
       const { url } = GoalResearchRequest.parse(body)
       if (goals.of(sessionId) === null) throw new SvcError('request.invalid', 'The session has no goal to make notes for.', { sessionId })
+      if (isOfStranger(sessionId))
+        throw new SvcError('request.invalid', 'Pages are not read for sessions of hosted callers.', { sessionId })
       goals.addNotes(sessionId, [await research.read(url, signal)])
       return shown(sessionId)
     },

@@ -37,6 +37,8 @@ const Quotas = z.strictObject({
   artifactRetentionDays: uint.optional(),
   requestsPerMinute: uint.optional(),
   maxInFlight: uint.optional(),
+  modelTokensPerDay: uint.optional(),
+  modelCostPerDay: z.number().nonnegative().optional(),
 })
 
 /** Callers of a server itself: nobody is signed to be one of them. */

@@ -1,5 +1,5 @@
 // Holds subsystems d.6, d.9; decision 42: what agents of hosted callers may, whatever is said to allow more.
-import { mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Message, ToolPart } from '../../../src/protocol/message/message.js'
@@ -46,6 +46,7 @@ const TOUCHES: Readonly<Record<string, (path: string) => object>> = {
   read: (filePath) => ({ filePath }),
   write: (filePath) => ({ filePath, content: 'changed by write\n' }),
   edit: (filePath) => ({ filePath, oldString: 'mark', newString: 'changed by edit' }),
+  apply_patch: (path) => ({ patchText: `*** Begin Patch\n*** Add File: ${path}.new\n+changed by apply_patch\n*** End Patch` }),
   glob: (path) => ({ pattern: '*', path: dirname(path) }),
   grep: (path) => ({ pattern: 'mark', path: dirname(path) }),
   bash: (path) => ({ command: `cat ${path}; ls ${dirname(path)}; echo changed >> ${path}` }),
@@ -54,10 +55,20 @@ const TOUCHES: Readonly<Record<string, (path: string) => object>> = {
 /** What is never for them, wherever it leads. */
 const NEVER: readonly Call[] = [
   { name: 'webfetch', input: { url: 'http://127.0.0.1:9/' } },
-  { name: 'task', input: { description: 'x', prompt: 'x', subagent_type: 'general' } },
+  { name: 'websearch', input: { query: 'x' } },
   { name: 'move_chat', input: { directory: '/tmp' } },
   { name: 'memory', input: { action: 'list' } },
 ]
+
+/** A model of the family that changes files by patches; to others `write` is offered in its place. */
+const PATCHING = { model: { providerId: 'test', modelId: 'gpt-5-scripted' } }
+const MODELS = Object.fromEntries(['scripted', 'gpt-5-scripted'].map((id) => [id, { name: id, limit: { context: 100_000, output: 4000 } }]))
+function withModels(baseURL: string, rest: object): object {
+  return withModel(baseURL, {
+    ...rest,
+    provider: { test: { npm: '@ai-sdk/openai-compatible', auth: 'none', options: { baseURL }, models: MODELS } },
+  })
+}
 
 const ALLOW_ALL = { '*': 'allow', external_directory: { '*': 'allow' }, bash: { '*': 'allow' } }
 const RULES = ['*', 'external_directory', 'bash', 'edit', 'read'].map((permission) => ({ permission, pattern: '*', action: 'allow' }))
@@ -97,6 +108,19 @@ async function workIn(
   }
   stream.close()
   return toolParts((await ask('GET', `/v2/sessions/${session.id}/context`)).body as Message[])
+}
+
+/** Has a subagent make the calls. */
+async function workInTask(...[server, directory, token, calls, ofSession, ofPrompt]: Parameters<typeof workIn>): Promise<ToolPart[]> {
+  const input = { description: 'work', prompt: JSON.stringify(calls), subagent_type: 'general', background: false }
+  const [task] = await workIn(server, directory, token, [{ name: 'task', input }], ofSession, ofPrompt)
+  expect([task?.tool, task?.state.status]).toEqual(['task', 'completed'])
+  if (task?.state.status !== 'completed') throw new Error('it was not delegated')
+  const { sessionId } = task.state.metadata as { sessionId: string }
+  const headers = { authorization: `Bearer ${token}`, 'x-svc-directory': directory }
+  const child = (await server.call('GET', `/v2/sessions/${sessionId}`, undefined, headers)).body as Session
+  expect(child).toMatchObject({ svcTenantId: 'a', createdBy: 'hosted:a', directoryPrefixes: [directory], directory })
+  return toolParts((await server.call('GET', `/v2/sessions/${sessionId}/context`, undefined, headers)).body as Message[])
 }
 
 const outcomeOf = (part: ToolPart | undefined) =>
@@ -160,7 +184,7 @@ describe.skipIf(noSandbox).each(WAYS)(`what %s allows${lackingSandbox()}`, (_, c
       for (const file of ['one', ...Object.keys(TOUCHES)]) writeFileSync(join(folder(name), `${file}.txt`), `mark-${name}\n`)
     }
     symlinkSync(join(root, 'outside'), join(root, 'of-a/link'))
-    scene.place.configure(withModel(model.url, { permission: { sandbox: 'on' }, hosted: { providers: ['test'] }, ...configuration }))
+    scene.place.configure(withModels(model.url, { permission: { sandbox: 'on' }, hosted: { providers: ['test'] }, ...configuration }))
     server = await scene.start({ SVC_AGENT_AUTH_CONFIG: join(root, 'tokens.json'), SVC_AGENT_TOKEN: OPERATOR })
   })
   afterAll(async () => {
@@ -168,11 +192,18 @@ describe.skipIf(noSandbox).each(WAYS)(`what %s allows${lackingSandbox()}`, (_, c
     await model.close()
   })
 
-  const work = (token: string, calls: readonly Call[]) => workIn(server, folder('of-a'), token, calls, ofSession, ofPrompt)
+  const work = (token: string, calls: readonly Call[], more: object = {}) =>
+    workIn(server, folder('of-a'), token, calls, ofSession, { ...ofPrompt, ...more })
 
   const stands = (path: string) => readFileSync(path, 'utf8')
-  const outcomeOf = (part: ToolPart | undefined) =>
-    JSON.stringify(part?.state, (key, value: unknown) => (key === 'input' ? undefined : value))
+  /** In every place that is not its own. */
+  function expectUntouched(): void {
+    for (const name of ['outside', 'of-b'])
+      for (const tool of Object.keys(TOUCHES)) {
+        expect(stands(join(folder(name), `${tool}.txt`))).toBe(`mark-${name}\n`)
+        expect(existsSync(join(folder(name), `${tool}.txt.new`))).toBe(false)
+      }
+  }
   const targetsFor = (tool: string) => ({
     outside: join(folder('outside'), `${tool}.txt`),
     'another tenant': join(folder('of-b'), `${tool}.txt`),
@@ -180,18 +211,20 @@ describe.skipIf(noSandbox).each(WAYS)(`what %s allows${lackingSandbox()}`, (_, c
     'a way up': join(folder('of-a'), '..', 'outside', `${tool}.txt`),
   })
   const beyond = Object.entries(TOUCHES).flatMap(([name, inputOf]) =>
-    ['outside', 'another tenant', 'a link', 'a way up'].map((where) => ({ name, where, inputOf })),
+    (['outside', 'another tenant', 'a link', 'a way up'] as const).map((where) => ({ name, where, inputOf })),
   )
 
   test('lets a tenant work in its own directory, and reach nothing else by any tool', async () => {
-    const inside = Object.entries(TOUCHES).map(([name, inputOf]) => ({ name, input: inputOf(join(folder('of-a'), `${name}.txt`)) }))
+    const inside = Object.entries(TOUCHES)
+      .filter(([name]) => name !== 'apply_patch')
+      .map(([name, inputOf]) => ({ name, input: inputOf(join(folder('of-a'), `${name}.txt`)) }))
     const own = await work(TOKENS.a, inside)
     const done = own.map(({ tool, state }) => [tool, state.status])
     expect(done).toEqual(inside.filter(({ name }) => own.some(({ tool }) => tool === name)).map(({ name }) => [name, 'completed']))
     expect(outcomeOf(own.find(({ tool }) => tool === 'bash'))).toContain('mark-of-a')
     expect(stands(join(folder('of-a'), 'bash.txt'))).toContain('changed')
 
-    const calls = beyond.map(({ name, where, inputOf }) => ({ name, input: inputOf(targetsFor(name)[where as 'outside']) }))
+    const calls = beyond.map(({ name, where, inputOf }) => ({ name, input: inputOf(targetsFor(name)[where]) }))
     const parts = await work(TOKENS.a, [...calls, ...NEVER])
     expect(parts).toHaveLength(calls.length + NEVER.length)
     for (const [at, part] of parts.entries()) {
@@ -199,15 +232,48 @@ describe.skipIf(noSandbox).each(WAYS)(`what %s allows${lackingSandbox()}`, (_, c
       expect([...about, part.state.status]).toEqual([...about, 'error'])
       expect([...about, /mark-|one\.txt/.test(outcomeOf(part))]).toEqual([...about, false])
     }
-    for (const name of ['outside', 'of-b'])
-      for (const tool of Object.keys(TOUCHES)) expect(stands(join(folder(name), `${tool}.txt`))).toBe(`mark-${name}\n`)
+    expectUntouched()
+  })
+
+  test('lets patches change files in its own directory, and nowhere else', async () => {
+    const own = join(folder('of-a'), 'patched')
+    const [part] = await work(TOKENS.a, [{ name: 'apply_patch', input: TOUCHES['apply_patch']?.(own) ?? {} }], PATCHING)
+    expect([part?.tool, part?.state.status, stands(`${own}.new`)]).toEqual(['apply_patch', 'completed', 'changed by apply_patch\n'])
+    const calls = beyond
+      .filter(({ name }) => name === 'apply_patch')
+      .map(({ name, where, inputOf }) => ({ name, input: inputOf(targetsFor(name)[where]) }))
+    const parts = await work(TOKENS.a, calls, PATCHING)
+    expect(parts.map(({ tool, state }) => [tool, state.status])).toEqual(calls.map(() => ['apply_patch', 'error']))
+    expectUntouched()
+  })
+
+  test('lets its subagents work in its own directory, and reach nothing else by any tool', async () => {
+    const inside = join(folder('of-a'), 'delegated.txt')
+    const [made] = await workInTask(
+      server,
+      folder('of-a'),
+      TOKENS.a,
+      [{ name: 'write', input: { filePath: inside, content: 'made\n' } }],
+      ofSession,
+      ofPrompt,
+    )
+    expect([made?.state.status, stands(inside)]).toEqual(['completed', 'made\n'])
+    const calls = [...beyond.map(({ name, where, inputOf }) => ({ name, input: inputOf(targetsFor(name)[where]) })), ...NEVER]
+    const parts = await workInTask(server, folder('of-a'), TOKENS.a, calls, ofSession, ofPrompt)
+    expect(parts).toHaveLength(calls.length)
+    for (const [at, part] of parts.entries()) {
+      const about = [part.tool, beyond[at]?.where ?? 'never']
+      expect([...about, part.state.status]).toEqual([...about, 'error'])
+      expect([...about, /mark-|one\.txt/.test(outcomeOf(part))]).toEqual([...about, false])
+    }
+    expectUntouched()
   })
 
   test('lets a session of the operator read the same places (the positive control)', async () => {
     const reading = beyond.filter(({ name }) => ['read', 'grep', 'glob'].includes(name))
     const parts = await work(
       OPERATOR,
-      reading.map(({ name, where, inputOf }) => ({ name, input: inputOf(targetsFor(name)[where as 'outside']) })),
+      reading.map(({ name, where, inputOf }) => ({ name, input: inputOf(targetsFor(name)[where]) })),
     )
     for (const [at, part] of parts.entries()) {
       const about = [part.tool, reading[at]?.where]

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Quotas } from '../../../src/protocol/caller.js'
 import type { Session } from '../../../src/protocol/session/session.js'
-import { makePlace } from '../server/place.js'
+import { finish, reply, startModelServer, text } from '../../fixtures/model-server.js'
+import { makePlace, withModel } from '../server/place.js'
 import { type Answer, openScene, type Scene, type Server } from '../server/server.js'
 import { openStream } from '../server/stream.js'
 
@@ -119,4 +120,28 @@ test('artifacts that are older than the tenant keeps are not there, and those of
   expect((await a('GET', `/v2/artifacts/${ofA}/content`)).status).toBe(404)
   expect((await a('GET', '/v2/artifacts')).body).toEqual([])
   expect((await b('GET', `/v2/artifacts/${ofB}/content`)).text).toBe('kept')
+})
+
+test('tokens of models in a day: they are used by whoever is let in, then each prompt is 429 with the time until tomorrow, for this tenant alone', async () => {
+  const model = await startModelServer(() => reply(text('Done.'), finish('stop')))
+  try {
+    scene.place.configure(withModel(model.url, { hosted: { providers: ['test'], execution: 'native' } }))
+    const { a, b } = await begin({ modelTokensPerDay: 1 })
+    const work = async (ask: typeof a) => {
+      const { id } = (await ask('POST', '/v2/sessions', { title: 'work' })).body as Session
+      const prompted = await ask('POST', `/v2/sessions/${id}/prompt`, { prompt: 'go' })
+      if (prompted.status === 204) await ask('POST', `/v2/sessions/${id}/wait`)
+      return prompted
+    }
+    expect((await work(a)).status).toBe(204)
+    const asked = model.requests.length
+    const refused = await Promise.all(together(() => work(a)))
+    expect(await statuses(refused.map(async (each) => each))).toEqual({ 429: CLIENTS })
+    expect(refused[0]?.body).toMatchObject({ ...REFUSED, details: { quota: 'modelTokensPerDay', limit: 1 } })
+    const wait = Number(refused[0]?.headers.get('retry-after'))
+    expect([wait > 0, wait <= 86_400, model.requests.length]).toEqual([true, true, asked])
+    expect((await work(b)).status).toBe(204)
+  } finally {
+    await model.close()
+  }
 })

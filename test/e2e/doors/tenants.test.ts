@@ -1,8 +1,8 @@
 // Holds subsystems d.3, d.5, d.6; threat-model T1, T3, T4, T5: tenants of a real server, and what each sees of the others.
-import { mkdirSync, realpathSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, realpathSync, renameSync, rmdirSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { EXECUTING, NOT_YET, OPEN_TO_HOSTED } from '../../../src/http/admission/hosted.js'
+import { EXECUTING, OPEN_TO_HOSTED } from '../../../src/http/admission/hosted.js'
 import { API } from '../../../src/protocol/api.js'
 import type { Session } from '../../../src/protocol/session/session.js'
 import { claimsAt, DAEMON_KEY, sign } from '../../fakes/signed.js'
@@ -74,7 +74,7 @@ test('every operation of a session answers 403 in one text to others, 404 to nob
   expect([...texts]).toEqual(['The session belongs to somebody else.'])
   for (const { id, method, path } of ofSessions.filter((each) => each.method === 'GET'))
     expect([id, (await a(method, pathOf(path, mine.id))).status]).not.toEqual([id, 403])
-  for (const { id, method, path } of API.filter((each) => EXECUTING.has(each.id) || NOT_YET.has(each.id))) {
+  for (const { id, method, path } of API.filter((each) => EXECUTING.has(each.id))) {
     expect([id, ...codeOf(await a(method, pathOf(path, mine.id), { prompt: 'x' }))]).toEqual([id, 501, 'feature.not_implemented'])
   }
   expect((await a('GET', `/v2/sessions/${mine.id}`)).body).toMatchObject({ title: 'of a', svcTenantId: 'a' })
@@ -171,6 +171,47 @@ test('a directory that becomes a link to elsewhere after it was allowed leads no
   renameSync(shared, at('shared-before'))
   symlinkSync(scene.place.repo, at('shared'))
   expect(codeOf(await a('GET', '/v2/agents'))).toEqual([403, 'auth.directory_forbidden'])
+})
+
+test('a link that is swapped ten thousand times under a prefix never leads outside', async () => {
+  const { server, shared } = await tenants()
+  const outside = folder('outside')
+  mkdirSync(join(outside, '.svc/agents'), { recursive: true })
+  writeFileSync(join(outside, '.svc/agents/spy.md'), '---\ndescription: of others\nmode: primary\n---\nSpy.\n')
+  const name = join(shared, 'swapped')
+  const inside = as(server, 'token-a', name)
+  let isOver = false
+  const swaps = (async () => {
+    for (let turn = 0; turn < 10_000; turn++) {
+      symlinkSync(outside, name)
+      if (turn % 20 === 10) await new Promise(setImmediate)
+      unlinkSync(name)
+      mkdirSync(name)
+      if (turn % 20 === 0) await new Promise(setImmediate)
+      rmdirSync(name)
+    }
+    symlinkSync(outside, name)
+    isOver = true
+  })()
+  const statuses = new Set<number>()
+  const made: string[] = []
+  const ask = async () => {
+    for (let at = 0; !isOver; at++) {
+      const { status, text } = await inside('GET', '/v2/agents')
+      statuses.add(status)
+      expect([status, text.includes('spy'), text.includes(outside)]).toEqual([status, false, false])
+      if (at % 10 !== 0) continue
+      const { body } = await inside('POST', '/v2/sessions', {})
+      made.push((body as Partial<Session>).directory ?? name)
+    }
+  }
+  await Promise.all([swaps, ...Array.from({ length: 4 }, ask)])
+  expect([...statuses].filter((status) => ![200, 400, 403, 404].includes(status))).toEqual([])
+  expect([...new Set(made)]).toEqual([name])
+  expect(codeOf(await inside('GET', '/v2/agents'))).toEqual([403, 'auth.directory_forbidden'])
+  const operator = as(server, OPERATOR, name)
+  expect((await operator('GET', '/v2/agents')).text).toContain('spy')
+  expect((await as(server, 'token-a', shared)('GET', '/v2/sessions')).text).not.toContain(outside)
 })
 
 test('a token that is taken out of the file ends its streams within seconds, and those of others go on; a file that is broken changes nothing', async () => {

@@ -31,14 +31,14 @@ const WAYS: Readonly<Record<string, (permission: string) => Omit<JudgeInput, 'ne
     bypass: false,
   }),
 }
-const LISTED = ['read', 'glob', 'grep', 'edit', 'bash', 'todowrite', 'question', 'doom_loop']
+const LISTED = ['read', 'glob', 'grep', 'edit', 'bash', 'todowrite', 'question', 'doom_loop', 'task', 'stop_task', 'complete_goal']
 const CLOSED = [
   'external_directory',
   'network',
   'git',
   'webfetch',
   'websearch',
-  'task',
+  'external_agent',
   'mcp',
   'memory',
   'lsp',
@@ -58,6 +58,20 @@ describe.each(Object.entries(WAYS))('%s', (_, way) => {
     expect(judge({ ...given, layers: { ...layers, floor: { ...floor, roots: [] } }, need }).decision).toBe('deny')
     expect(evaluateLayers(layers, permission, '/x') === 'deny').toBe(expected === 'deny')
   })
+})
+
+test('the floors of sessions above hold for what they have delegated', () => {
+  const above = (roots: readonly string[]) => ({ ...BARE, floor: { roots, isConfined: true } })
+  const judged = (ceiling: PermissionLayers, permission: string) =>
+    judge({
+      layers: { trusted: all, untrusted: [], ceilings: [{ trusted: all, untrusted: [], ceilings: [{ ...ceiling, trusted: all }] }] },
+      approvals: [],
+      grants: [],
+      bypass: true,
+      need: { permission, patterns: ['/x'] },
+    }).decision
+  expect([judged(BARE, 'read'), judged(above(['/srv/a']), 'read'), judged(above([]), 'read')]).toEqual(['allow', 'allow', 'deny'])
+  expect([judged(BARE, 'webfetch'), judged(above(['/srv/a']), 'webfetch')]).toEqual(['allow', 'deny'])
 })
 
 test('a protected file is changed by nobody, and what only the sandbox sees passes', () => {

@@ -132,6 +132,62 @@ describe('read', () => {
   })
 })
 
+describe.skipIf(process.platform !== 'linux')('a directory that became a link after it was approved', () => {
+  const canonical = { canonical: true }
+
+  it('is not written, linked, looked at or made below, at whatever depth it stands', async () => {
+    const real = join(directory, 'real')
+    mkdirSync(real)
+    put('real/a', 'text')
+    symlinkSync(real, join(directory, 'folder'))
+    for (const path of ['folder/a', 'folder/new/deep/a', 'folder/new'].map((each) => join(directory, each))) {
+      await expect(files.writeAtomic(path, 'changed', canonical)).rejects.toThrow('changed into a link')
+      await expect(files.makeLink(path, '/etc', canonical)).rejects.toThrow('changed into a link')
+    }
+    await expect(files.entry(join(directory, 'folder/a'), canonical)).rejects.toThrow('changed into a link')
+    await expect(files.readLink(join(directory, 'folder/a'), canonical)).rejects.toThrow('changed into a link')
+    expect(readdirSync(real)).toEqual(['a'])
+    expect(readFileSync(join(real, 'a'), 'utf8')).toBe('text')
+  })
+
+  it('stands in the way of nothing that is where it was', async () => {
+    const path = join(directory, 'one/two/three')
+    await files.writeAtomic(path, 'text', canonical)
+    await files.makeLink(join(directory, 'four/five'), 'where', canonical)
+    expect(await files.entry(path, canonical)).toMatchObject({ kind: 'file', size: 4 })
+    expect(await files.readLink(join(directory, 'four/five'), canonical)).toBe('where')
+    expect(await files.entry(join(directory, 'none/two'), canonical)).toBeUndefined()
+    expect(await files.entry(join(path, 'below'), canonical)).toBeUndefined()
+  })
+
+  it('takes nothing elsewhere, though it is swapped all the time', async () => {
+    const real = join(directory, 'elsewhere')
+    mkdirSync(real)
+    const folder = join(directory, 'swapped')
+    const swap = () => {
+      rmSync(folder, { recursive: true, force: true })
+      symlinkSync(real, folder)
+      rmSync(folder)
+      mkdirSync(folder)
+    }
+    swap()
+    const work = Array.from({ length: 300 }, (_, at) => [
+      files.writeAtomic(join(folder, `w${at}`, 'deep'), 'x', canonical),
+      files.makeLink(join(folder, `l${at}`, 'deep'), '/etc', canonical),
+      files.remove(join(folder, `w${at - 1}`, 'deep'), canonical),
+    ]).flat()
+    const ended = Promise.allSettled(work)
+    let isOver = false
+    void ended.then(() => (isOver = true))
+    for (let turn = 0; turn < 10_000 && !isOver; turn++) {
+      swap()
+      if (turn % 10 === 0) await new Promise(setImmediate)
+    }
+    await ended
+    expect(readdirSync(real)).toEqual([])
+  })
+})
+
 describe('reading in chunks', () => {
   it('gives all bytes in order', async () => {
     const bytes = Buffer.alloc(600_001, '0123456789')

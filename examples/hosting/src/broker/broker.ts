@@ -15,6 +15,7 @@ import type { Admission, Admitted } from './admission.js'
 import { type BrokerError, ERRORS, refuse, refuseUpgrade } from './errors.js'
 import { forwarded } from './headers.js'
 import type { Socket } from 'node:net'
+import { asksForStream, passStream } from './stream.js'
 import { targetOf } from './target.js'
 
 export interface BrokerParts {
@@ -39,20 +40,47 @@ const CREDENTIAL = new Set(['authorization'])
 const EMPTY = new Set(['POST', 'PUT', 'PATCH'])
 const IDLE = 30_000
 
+/** I1 */
+function headersFor(request: IncomingMessage, { token }: Admitted): readonly string[] {
+  const credential = token === undefined ? [] : ['authorization', `Bearer ${token}`]
+  return ['host', AGENT_HOST, ...forwarded(request, CREDENTIAL), ...credential]
+}
+
 export function createBroker({ admission, used, missed, opened, authority }: BrokerParts): Broker {
   const plain = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY, timeout: IDLE, noDelay: true })
   const secure = new SecureAgent({ keepAlive: true, timeout: IDLE, ...(authority !== undefined && { ca: authority }) })
 
-  function toWorker(request: IncomingMessage, path: string, { route, token }: Admitted, more: readonly string[] = []): ClientRequest {
-    const { baseUrl } = route
-    const credential = token === undefined ? [] : ['authorization', `Bearer ${token}`]
-    const headers = ['host', AGENT_HOST, ...forwarded(request, CREDENTIAL), ...credential, ...more]
+  function toWorker(request: IncomingMessage, path: string, admitted: Admitted, more: readonly string[] = []): ClientRequest {
+    const { baseUrl } = admitted.route
+    const headers = [...headersFor(request, admitted), ...more]
     const isSecure = baseUrl.protocol === 'https:'
     const options = { method: request.method, path, host: baseUrl.hostname, port: baseUrl.port, headers: headers as never, setHost: false }
     return isSecure ? askSecurely({ ...options, agent: secure }) : ask({ ...options, agent: plain })
   }
 
+  /** Without https: else the bytes are taken apart, as of any other answer. */
+  function stream(request: IncomingMessage, response: ServerResponse, key: WorkspaceKey, path: string, admitted: Admitted): void {
+    used(key)
+    const close = opened(key)
+    const { baseUrl, open } = admitted.route
+    const upstream = passStream(request, response, {
+      path,
+      headers: headersFor(request, admitted),
+      place: { host: baseUrl.hostname, port: Number(baseUrl.port) },
+      onLost() {
+        missed(key)
+        refuse(response, ERRORS.lost)
+      },
+    })
+    open.add(upstream)
+    response.once('close', () => {
+      close()
+      open.delete(upstream)
+    })
+  }
+
   function pass(request: IncomingMessage, response: ServerResponse, key: WorkspaceKey, path: string, admitted: Admitted): void {
+    if (admitted.route.baseUrl.protocol === 'http:' && asksForStream(request)) return stream(request, response, key, path, admitted)
     used(key)
     const close = opened(key)
     // A length or an encoding says that there is a body; without either there is none.

@@ -16,7 +16,7 @@ const OWN = new Set([
 ])
 
 /** Name and value, one after the other, as they came; without those that the message names as of its connection. */
-export function forwarded({ rawHeaders, headers }: IncomingMessage, without: ReadonlySet<string> = new Set()): string[] {
+export function forwarded({ rawHeaders, headers }: Pick<IncomingMessage, 'rawHeaders' | 'headers'>, without: ReadonlySet<string> = new Set()): string[] {
   const named = new Set((headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase()))
   const kept: string[] = []
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {

@@ -5,7 +5,7 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, open, readFile, rename, writeFile } from 'node:fs/promises'
 import type { NetConnectOpts } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,6 +13,7 @@ import * as z from 'zod'
 import type { Allocation } from '../records/machines.js'
 import { bubblewrapArguments, type Folders, type Isolation, type ProgramPlaces } from './bubblewrap-arguments.js'
 import type { Driver, Place } from './driver.js'
+import { endedHere } from './ending.js'
 import { type Front, isAnswering, openFront } from './front.js'
 import { launchFiles, type LaunchParts, writeLaunchFiles } from './launch.js'
 import { machineName, shortName } from './names.js'
@@ -70,14 +71,6 @@ export function bubblewrapDriver(options: BubblewrapOptions): Driver {
     await rename(`${fileOf(allocation)}.new`, fileOf(allocation))
   }
 
-  async function stop(allocation: Allocation): Promise<void> {
-    const name = machineName(allocation)
-    const found = await started(allocation)
-    if (found !== undefined) await end(found)
-    fronts.get(name)?.close()
-    fronts.delete(name)
-  }
-
   return {
     capabilities: {
       isolation: 'container',
@@ -104,15 +97,13 @@ export function bubblewrapDriver(options: BubblewrapOptions): Driver {
       return inspect(allocation)
     },
     inspect,
-    async stop(allocation) {
-      await stop(allocation)
-      return { state: 'stopped', ready: false }
-    },
-    async remove(allocation, what) {
-      await stop(allocation)
-      const gone = what === 'machine' ? ['launch', 'run', 'process.json'] : ['.']
-      for (const each of gone) await rm(join(homeOf(allocation), each), { recursive: true, force: true })
-    },
+    ...endedHere(fronts, homeOf, {
+      async end(allocation) {
+        const found = await started(allocation)
+        if (found !== undefined) await end(found)
+      },
+      others: ['process.json'],
+    }),
   }
 }
 

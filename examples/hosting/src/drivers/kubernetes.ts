@@ -7,6 +7,7 @@ import type { CoreV1Api, NetworkingV1Api } from '@kubernetes/client-node'
 import { TLS_PORT } from '../inside/ports.js'
 import type { Allocation } from '../records/machines.js'
 import type { Driver, Place } from './driver.js'
+import { endedBy } from './ending.js'
 import { claimName, claimOf, type KubernetesOptions, podOf, policyOf, secretOf, serviceOf } from './kubernetes-objects.js'
 import { machineName } from './names.js'
 
@@ -44,7 +45,7 @@ export function kubernetesDriver({ core, network }: Cluster, options: Kubernetes
   }
 
   /** The volume is free when the pod is gone, and not before. */
-  async function stop(allocation: Allocation): Promise<void> {
+  async function end(allocation: Allocation): Promise<void> {
     const name = machineName(allocation)
     await unless(404, core.deleteNamespacedPod({ namespace, name }))
     for (let waited = 0; (await unless(404, core.readNamespacedPod({ namespace, name }))) !== undefined; waited += LOOK) {
@@ -67,7 +68,7 @@ export function kubernetesDriver({ core, network }: Cluster, options: Kubernetes
     async start(allocation) {
       const before = await inspect(allocation)
       if (before.state === 'running' || before.state === 'provisioning') return before
-      await stop(allocation)
+      await end(allocation)
       await unless(409, network.createNamespacedNetworkPolicy({ namespace, body: policyOf() }))
       await unless(409, core.createNamespacedPersistentVolumeClaim({ namespace, body: claimOf(allocation, options) }))
       await unless(409, core.createNamespacedSecret({ namespace, body: secretOf(allocation, options) }))
@@ -76,19 +77,16 @@ export function kubernetesDriver({ core, network }: Cluster, options: Kubernetes
       return inspect(allocation)
     },
     inspect,
-    async stop(allocation) {
-      await stop(allocation)
-      return { state: 'stopped', ready: false }
-    },
-    async remove(allocation, what) {
-      const name = machineName(allocation)
-      await stop(allocation)
-      await unless(404, core.deleteNamespacedService({ namespace, name }))
-      await unless(404, core.deleteNamespacedSecret({ namespace, name }))
-      if (what === 'machine and volume') {
-        await unless(404, core.deleteNamespacedPersistentVolumeClaim({ namespace, name: claimName(allocation) }))
-      }
-    },
+    ...endedBy({
+      end,
+      async clear(allocation, what) {
+        const name = machineName(allocation)
+        await unless(404, core.deleteNamespacedService({ namespace, name }))
+        await unless(404, core.deleteNamespacedSecret({ namespace, name }))
+        if (what === 'machine and volume')
+          await unless(404, core.deleteNamespacedPersistentVolumeClaim({ namespace, name: claimName(allocation) }))
+      },
+    }),
   }
 }
 

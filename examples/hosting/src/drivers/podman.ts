@@ -4,13 +4,14 @@
  * Owns the containers named `svc-…` and the folders below `data`. What a container is asked through are two sockets in a folder (front.ts).
  */
 import { execFile } from 'node:child_process'
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import type { NetConnectOpts } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Allocation } from '../records/machines.js'
 import type { ProgramPlaces } from './bubblewrap-arguments.js'
 import type { Driver, Place } from './driver.js'
+import { endedHere } from './ending.js'
 import { type Front, isAnswering, openFront } from './front.js'
 import { commandLine, environmentOf, launchFiles, type LaunchParts, WITHIN, writeLaunchFiles } from './launch.js'
 import { machineName, shortName } from './names.js'
@@ -60,16 +61,6 @@ export function podmanDriver(options: PodmanOptions): Driver {
     return { state: 'running', ready: await isAnswering(baseUrl, 2000), baseUrl }
   }
 
-  async function stop(allocation: Allocation): Promise<void> {
-    const name = machineName(allocation)
-    if ((await stateOf(allocation)) !== undefined) {
-      await podman('stop', '--time', String(GRACE), name)
-      await podman('rm', '--force', name)
-    }
-    fronts.get(name)?.close()
-    fronts.delete(name)
-  }
-
   return {
     capabilities: {
       isolation: 'container',
@@ -96,15 +87,15 @@ export function podmanDriver(options: PodmanOptions): Driver {
       return inspect(allocation)
     },
     inspect,
-    async stop(allocation) {
-      await stop(allocation)
-      return { state: 'stopped', ready: false }
-    },
-    async remove(allocation, what) {
-      await stop(allocation)
-      const gone = what === 'machine' ? ['launch', 'run', 'port'] : ['.']
-      for (const each of gone) await rm(join(homeOf(allocation), each), { recursive: true, force: true })
-    },
+    ...endedHere(fronts, homeOf, {
+      async end(allocation) {
+        if ((await stateOf(allocation)) === undefined) return
+        const name = machineName(allocation)
+        await podman('stop', '--time', String(GRACE), name)
+        await podman('rm', '--force', name)
+      },
+      others: ['port'],
+    }),
   }
 }
 

@@ -14,6 +14,8 @@ export interface StartOptions {
   readonly main: string
   readonly driver: 'bubblewrap' | 'podman'
   readonly isolation: 'on' | 'off'
+  /** So many workspaces of the first tenant besides: `w-1`, `w-2`, … */
+  readonly more: number
   /** Times of the controllers, JSON. */
   readonly times: unknown
   /** Providers of models, JSON: each with its id, its address and its key file. */
@@ -35,6 +37,7 @@ export function readOptions(args: readonly string[]): StartOptions {
       main: { type: 'string', default: 'dist/main.js' },
       driver: { type: 'string', default: 'bubblewrap' },
       isolation: { type: 'string', default: 'on' },
+      more: { type: 'string', default: '0' },
       times: { type: 'string', default: '{}' },
       models: { type: 'string', default: '[]' },
       config: { type: 'string', default: '{"model":"svc/offline"}' },
@@ -54,6 +57,7 @@ export function readOptions(args: readonly string[]): StartOptions {
     main: values.main,
     driver,
     isolation,
+    more: Number(values.more),
     times: JSON.parse(values.times),
     models: JSON.parse(values.models),
     config: JSON.parse(values.config),

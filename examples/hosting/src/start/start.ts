@@ -15,9 +15,11 @@ mkdirSync(options.data, { recursive: true })
 // The database is another user's when root starts it: it has to get to its folder.
 chmodSync(options.data, 0o711)
 const plan = makePlan(options)
+const more = Array.from({ length: options.more }, (_, index) => ({ tenant: 'acme', workspace: `w-${index + 1}` }))
+const workspaces = [...WORKSPACES, ...more]
 const cluster = startCluster({ folder: join(options.data, 'postgres'), port: plan.ports.database, password: plan.password })
 const database = await openDatabase(cluster.url)
-for (const key of WORKSPACES) await database.bindings.admit(key, SPEC)
+for (const key of workspaces) await database.bindings.admit(key, SPEC)
 
 const bridge = await launch('bridge', plan.bridgeFile)
 const controllers = await Promise.all(plan.controllerFiles.map((file) => launch('controller', file)))
@@ -28,7 +30,7 @@ writeFileSync(
     ...plan,
     controllers: controllers.map(({ pid }, index) => ({ pid, url: urls[index] })),
     bridge: { pid: bridge.pid, url: `http://127.0.0.1:${plan.ports.bridge}` },
-    workspaces: WORKSPACES,
+    workspaces,
   }),
   { mode: 0o600 },
 )
@@ -47,7 +49,7 @@ ready
 async function stop(): Promise<void> {
   await Promise.all(controllers.map(end))
   const provider = createProvider({ url: `http://127.0.0.1:${plan.ports.bridge}`, bearer: plan.bridgeBearer })
-  for (const key of WORKSPACES) {
+  for (const key of workspaces) {
     const { allocation, status } = (await database.bindings.find(key))?.binding ?? {}
     if (allocation !== undefined && status != null) await provider.ask('stop', allocation, status.handle).catch(() => undefined)
   }

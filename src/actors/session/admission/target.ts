@@ -1,5 +1,6 @@
 /** Who answers a prompt: an agent of ours with a model, or an agent of others (sessions-events §4.8; subsystems l.4). */
 import { SvcError } from '../../../protocol/errors.js'
+import { EXECUTION_OFF } from '../../../protocol/session/execution-policy.js'
 import { EXTERNAL } from '../../../protocol/session/external-provider.js'
 import type { ModelRef, UserModel } from '../../../protocol/message/message.js'
 import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
@@ -41,9 +42,13 @@ export async function resolveTarget(core: Rows & Sources, sessionId: string, pro
   return { agent, model: await core.providers.resolve(directory, ref, workspaceId, sessionId) }
 }
 
-/** What is read around a session, instructions and configuration, reaches as far as its repository. */
-async function refuseBeyond({ projects }: Sources, session: Session): Promise<void> {
+/**
+ * Of a stranger's session: what goes on by itself, a goal or a task, ends where execution was switched off; and what is read around it,
+ * instructions and configuration, reaches as far as its repository.
+ */
+async function refuseBeyond({ projects, hosting }: Sources, session: Session): Promise<void> {
   if (session.executionPolicy === undefined) return
+  if ((await hosting.policy()) === 'disabled') throw new SvcError('feature.not_implemented', EXECUTION_OFF)
   const { worktree } = await projects.identify(session.directory)
   if (worktree !== undefined && !isOfOwner(session, worktree))
     throw new SvcError(

@@ -3,6 +3,8 @@
  *
  * I1 A link is never followed: a path whose directory is reached through one is refused.
  * I2 Nothing is written over something that is neither the old nor the new state.
+ * I3 What is looked at, made or removed is in the directory that was meant, opened before and held meanwhile: programs of the session
+ *    may put links in its way at any time.
  */
 import { posix } from 'node:path'
 import { type FileStep, isKept, isSameState } from '../../../machines/session/undo/plan.js'
@@ -34,19 +36,30 @@ interface Deps {
   readonly kept: Pick<KeptContents, 'read' | 'has'>
 }
 
+/** I3 */
+const MEANT = { canonical: true }
 /** Neither a file nor a link, or too large to be one of ours. */
 const SOMETHING: FileState = { exists: true }
 
 export function createFileStates({ effects: { files, sha256 }, kept }: Deps): FileStates {
   async function look(path: string): Promise<FileState> {
-    const entry = await files.entry(path)
+    try {
+      return await stateOf(path)
+    } catch (error) {
+      if (error instanceof SvcError && error.code === 'request.unprocessable') return SOMETHING // A link leads to it by now.
+      throw error
+    }
+  }
+
+  async function stateOf(path: string): Promise<FileState> {
+    const entry = await files.entry(path, MEANT)
     if (entry === undefined || entry.kind === 'directory') return { exists: false }
     if (entry.kind === 'link') {
-      const link = await files.readLink(path)
+      const link = await files.readLink(path, MEANT)
       return link === undefined ? SOMETHING : { exists: true, link }
     }
     if (entry.kind !== 'file' || entry.size > LIMITS.undo.stateBytes) return SOMETHING
-    const content = await files.read(path, LIMITS.undo.stateBytes, { canonical: true })
+    const content = await files.read(path, LIMITS.undo.stateBytes, MEANT)
     return { exists: true, sha256: sha256(content), mode: entry.mode }
   }
 
@@ -77,10 +90,10 @@ export function createFileStates({ effects: { files, sha256 }, kept }: Deps): Fi
   }
 
   async function write({ path, to }: FileStep): Promise<void> {
-    if (to.link !== undefined) return files.makeLink(path, to.link)
+    if (to.link !== undefined) return files.makeLink(path, to.link, MEANT)
     const content = await contentOf(path, to)
-    if ((await files.entry(path))?.kind === 'link') await files.remove(path, { canonical: true })
-    await files.writeAtomic(path, content, { canonical: true, ...(to.mode !== undefined && { mode: to.mode }) })
+    if ((await files.entry(path, MEANT))?.kind === 'link') await files.remove(path, MEANT)
+    await files.writeAtomic(path, content, { ...MEANT, ...(to.mode !== undefined && { mode: to.mode }) })
   }
 
   /** Directories that a removal has left empty go with it, below the directory of the session. */
@@ -88,7 +101,7 @@ export function createFileStates({ effects: { files, sha256 }, kept }: Deps): Fi
     for (let at = posix.dirname(path); at !== root && isWithin(root, at); at = posix.dirname(at)) {
       const kind = (await files.entry(at))?.kind
       if (kind !== undefined && (kind !== 'directory' || (await files.readDirectory(at)).length > 0)) return
-      await files.remove(at, { canonical: true })
+      await files.remove(at, MEANT)
     }
   }
 
@@ -99,13 +112,13 @@ export function createFileStates({ effects: { files, sha256 }, kept }: Deps): Fi
     async tidy(paths) {
       for (const folder of new Set(paths.map((path) => posix.dirname(path)))) {
         if (!(await isPlain(`${folder}/x`)) || (await files.stat(folder))?.kind !== 'directory') continue
-        for (const { name } of await files.readDirectory(folder)) if (TEMPORARY.test(name)) await files.remove(`${folder}/${name}`)
+        for (const { name } of await files.readDirectory(folder)) if (TEMPORARY.test(name)) await files.remove(`${folder}/${name}`, MEANT)
       }
     },
     async bring(steps, root) {
       const removals = steps.filter(({ to }) => !to.exists).toSorted((a, b) => b.path.length - a.path.length)
       for (const step of removals) {
-        if (await isDue(step)) await files.remove(step.path, { canonical: true })
+        if (await isDue(step)) await files.remove(step.path, MEANT)
         await prune(step.path, root)
       }
       const writes = steps.filter(({ to }) => to.exists)

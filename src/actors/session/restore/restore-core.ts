@@ -4,6 +4,7 @@ import type { HistoryMark, Store } from '../../../store/store.js'
 import type { Effects } from '../../../ports/effects.js'
 import type { Journal } from '../../events/journal.js'
 import type { Transcripts } from '../state/transcripts.js'
+import type { RestoreBounds } from './bounds.js'
 import type { FileStates } from './file-states.js'
 
 export interface RestoreCore {
@@ -12,6 +13,7 @@ export interface RestoreCore {
   readonly journal: Journal
   readonly transcripts: Transcripts
   readonly fileStates: FileStates
+  readonly bounds: RestoreBounds
   /** Throws `resource.not_found`. */
   sessionOf(sessionId: string): Session
   /** Where the undone part of a session begins. */

@@ -64,6 +64,10 @@ export function restoreLogic(core: RestoreCore, under: ReadonlyMap<string, Resto
     if (unkept.length > 0) throw notKept(unkept)
     if (files.length > LIMITS.undo.files)
       throw new SvcError('request.unprocessable', `At most ${LIMITS.undo.files} files are restored at once; these are ${files.length}.`)
+    await core.bounds(
+      core.sessionOf(restoring.sessionId),
+      files.map(({ path }) => path),
+    )
     const others = new Set(conflicts)
     const behindLinks: string[] = []
     const lost: Unkept[] = []

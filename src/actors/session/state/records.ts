@@ -81,7 +81,7 @@ export async function createSession(
     ...(project.path === undefined ? {} : { path: project.path }),
     ...(model === undefined ? {} : { model }),
     ...(request.permission === undefined ? {} : { permission: request.permission }),
-    ...(caller.hosted === true ? hostedFields(caller, await core.hosting.policy()) : {}),
+    ...(caller.hosted === true ? hostedFields(caller, await core.hosting.policy(), parent) : {}),
   }
   journal.commit('process', (tx) => {
     refuseTooManySessions(store, caller.tenantId, kept)

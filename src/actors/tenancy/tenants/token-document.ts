@@ -37,6 +37,11 @@ const count = z
   .refine((value) => Number.isSafeInteger(value) && value >= 0, 'has to be a whole number, 0 or more')
   .optional()
 
+const amount = z
+  .number()
+  .refine((value) => Number.isFinite(value) && value >= 0, 'has to be a number, 0 or more')
+  .optional()
+
 const Entry = z.strictObject({
   token,
   tenantId,
@@ -47,6 +52,8 @@ const Entry = z.strictObject({
   artifactRetentionDays: count,
   requestsPerMinute: count,
   maxInFlight: count,
+  modelTokensPerDay: count,
+  modelCostPerDay: amount,
 })
 const Document = z.strictObject({ tokens: z.array(Entry).max(most, `has more than ${most} tokens`) })
 

@@ -10,6 +10,26 @@ const FILE = {
 } as const
 const COMMON = { file: FILE, json: JSON_OUT } as const
 
+const most = (help: string) =>
+  ({ type: 'number', value: 'number', least: 0, most: Number.MAX_SAFE_INTEGER, help, otherwise: 'no bound' }) as const
+
+/** What bounds the tenant of a token, by the fields of the file. */
+const QUOTAS = {
+  'requests-per-minute': most('requests in a minute'),
+  'max-in-flight': most('requests that are answered at a time; streams count while they are open'),
+  'max-sessions': most('sessions, archived ones and children too'),
+  'max-artifacts': most('artifacts'),
+  'max-artifact-bytes': most('bytes of all artifacts together'),
+  'artifact-retention-days': most('days after which an artifact is gone'),
+  'model-tokens-per-day': most('tokens that models read and write in a day (UTC)'),
+  'model-cost-per-day': {
+    type: 'text',
+    value: 'dollars',
+    help: 'what models may cost in a day (UTC), where prices are known',
+    otherwise: 'no bound',
+  },
+} as const
+
 export const TOKEN = {
   name: 'token',
   summary: 'who may use a server for several tenants: the tokens of its token file',
@@ -27,10 +47,12 @@ export const TOKEN = {
           help: 'let it use this directory and what is below; may be repeated',
           otherwise: 'none',
         },
+        ...QUOTAS,
         ...COMMON,
       },
       examples: [
         ['svc token create acme --directory /srv/acme --file /etc/svc/tokens.json', 'a token of acme, for /srv/acme'],
+        ['svc token create acme --directory /srv/acme --max-in-flight 20 --model-cost-per-day 5', 'the same, bounded'],
         ['SVC_AGENT_AUTH_CONFIG=/etc/svc/tokens.json svc serve', 'a server that takes the tokens of the file'],
       ],
     },

@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { TokenEntry } from '../../../actors/tenancy/tenants/token-document.js'
+import { QUOTAS } from '../../../protocol/caller.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { printable } from '../../../protocol/text/visible-text.js'
 import { jsonText, writeError, writeOut } from '../../terminal/output.js'
@@ -26,11 +27,12 @@ export async function token(options: TokenOptions): Promise<number> {
   }
 }
 
-async function create(path: string, { tenant, directories, json }: TokenOptions & { action: 'create' }): Promise<number> {
+async function create(path: string, { tenant, directories, quotas, json }: TokenOptions & { action: 'create' }): Promise<number> {
   const made: TokenEntry = {
     token: `svct_${randomBytes(BYTES).toString('base64url')}`,
     tenantId: tenant,
     directoryPrefixes: [...new Set(directories.map(directoryAt))],
+    ...quotas,
   }
   await changeTokens(path, (before) => [[...before, made], undefined])
   if (json) writeOut(`${jsonText({ id: idOf(made), ...made }, 2)}\n`)
@@ -51,8 +53,13 @@ async function list(path: string, json: boolean): Promise<number> {
   else
     writeOut(
       columns([
-        ['ID', 'TENANT', 'DIRECTORIES'],
-        ...shown.map(({ id, tenantId, directoryPrefixes }) => [id, tenantId, directoryPrefixes.map(printable).join(' ') || 'none']),
+        ['ID', 'TENANT', 'DIRECTORIES', 'QUOTAS'],
+        ...shown.map(({ id, tenantId, directoryPrefixes, ...quotas }) => [
+          id,
+          tenantId,
+          directoryPrefixes.map(printable).join(' ') || 'none',
+          QUOTAS.flatMap((name) => (quotas[name] === undefined ? [] : [`${name}=${quotas[name]}`])).join(' ') || 'none',
+        ]),
       ]),
     )
   return 0

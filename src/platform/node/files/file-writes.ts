@@ -17,7 +17,7 @@ const PRIVATE = 0o600
 
 /** See `Files.writeAtomic`. A new file gets `mode`, or 0644 less the umask; an existing one keeps mode and owner unless `mode` is given. */
 export async function writeAtomic(path: string, data: Uint8Array | string, options: WriteOptions = {}): Promise<void> {
-  const directory = await openDirectory(dirname(path))
+  const directory = await openDirectory(dirname(path), options.canonical === true)
   try {
     const folder = await anchor(directory, path, options.canonical === true)
     const target = join(folder, basename(path))
@@ -80,14 +80,26 @@ export async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-async function openDirectory(path: string): Promise<FileHandle> {
-  const flags = constants.O_RDONLY | constants.O_DIRECTORY
+const DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY
+
+/** Opened, and made where it is absent; `canonical`: each one that is missing in the one that was opened before it, so that no link that comes meanwhile leads elsewhere. */
+export async function openDirectory(path: string, canonical: boolean): Promise<FileHandle> {
   try {
-    return await open(path, flags)
+    return await open(path, DIRECTORY)
   } catch (error) {
     if (!isAbsent(error)) throw error
+  }
+  if (!canonical || path === dirname(path)) {
     await mkdir(path, { recursive: true })
-    return open(path, flags)
+    return open(path, DIRECTORY)
+  }
+  const above = await openDirectory(dirname(path), true)
+  try {
+    const own = join(await anchor(above, path, true), basename(path))
+    await mkdir(own).catch(ignorePresent)
+    return await open(own, DIRECTORY | constants.O_NOFOLLOW)
+  } finally {
+    await above.close()
   }
 }
 
@@ -100,11 +112,13 @@ export async function anchor(directory: FileHandle, path: string, canonical: boo
   const folder = `/proc/self/fd/${directory.fd}`
   if (canonical) {
     const opened = await readlink(folder)
-    if (opened !== dirname(path)) {
-      throw new SvcError('request.unprocessable', `"${dirname(path)}" changed into a link to "${opened}" while it was opened.`, { path })
-    }
+    if (opened !== dirname(path)) throw movedFolder(path, opened)
   }
   return folder
+}
+
+export function movedFolder(path: string, opened: string): SvcError {
+  return new SvcError('request.unprocessable', `"${dirname(path)}" changed into a link to "${opened}" while it was opened.`, { path })
 }
 
 async function presentFile(target: string, path: string): Promise<Stats | undefined> {
@@ -127,6 +141,11 @@ async function closeSynced(handle: FileHandle): Promise<void> {
   } finally {
     await handle.close()
   }
+}
+
+function ignorePresent(error: unknown): undefined {
+  if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+  return undefined
 }
 
 function ignoreAbsent(error: unknown): undefined {

@@ -1,12 +1,16 @@
 /** What stands at a path itself, links included. */
 import { randomBytes } from 'node:crypto'
-import { lstatSync, readlinkSync } from 'node:fs'
-import { mkdir, rename, symlink, unlink } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import type { EntryStat } from '../../../ports/effects.js'
-import { syncDirectory } from './file-writes.js'
+import { closeSync, constants, lstatSync, openSync, readlinkSync } from 'node:fs'
+import { rename, symlink, unlink } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import type { AccessOptions, EntryStat } from '../../../ports/effects.js'
+import { anchor, movedFolder, openDirectory } from './file-writes.js'
 
-export function fileEntry(path: string): EntryStat | undefined {
+export function fileEntry(path: string, { canonical = false }: AccessOptions = {}): EntryStat | undefined {
+  return canonical ? inFolder(path, entryAt) : entryAt(path)
+}
+
+function entryAt(path: string): EntryStat | undefined {
   try {
     const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false })
     if (stat === undefined) return undefined
@@ -23,22 +27,54 @@ export function fileEntry(path: string): EntryStat | undefined {
   }
 }
 
-export function readLink(path: string): string | undefined {
+export function readLink(path: string, { canonical = false }: AccessOptions = {}): string | undefined {
+  return canonical ? inFolder(path, linkAt) : linkAt(path)
+}
+
+function linkAt(path: string): string | undefined {
   const bytes = readlinkSync(path, 'buffer')
   const text = bytes.toString('utf8')
   return Buffer.from(text, 'utf8').equals(bytes) ? text : undefined
 }
 
-export async function makeLink(path: string, target: string): Promise<void> {
+/** Looks at a name in the directory that was meant, and refuses one that a replaced link leads to (threat-model F1). Linux only. */
+function inFolder<T>(path: string, look: (name: string) => T | undefined): T | undefined {
   const folder = dirname(path)
-  await mkdir(folder, { recursive: true })
-  const temporary = join(folder, `.svc-${randomBytes(8).toString('hex')}.tmp`)
-  await symlink(target, temporary)
+  if (process.platform !== 'linux' || folder === path) return look(path)
+  const fd = openIfThere(folder)
+  if (fd === undefined) return undefined
   try {
-    await rename(temporary, path)
+    const opened = readlinkSync(`/proc/self/fd/${fd}`)
+    if (opened !== folder) throw movedFolder(path, opened)
+    return look(join(`/proc/self/fd/${fd}`, basename(path)))
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function openIfThere(folder: string): number | undefined {
+  try {
+    return openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY)
   } catch (error) {
-    await unlink(temporary).catch(() => undefined)
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return undefined
     throw error
   }
-  await syncDirectory(folder)
+}
+
+export async function makeLink(path: string, target: string, { canonical = false }: AccessOptions = {}): Promise<void> {
+  const directory = await openDirectory(dirname(path), canonical)
+  try {
+    const folder = await anchor(directory, path, canonical)
+    const temporary = join(folder, `.svc-${randomBytes(8).toString('hex')}.tmp`)
+    await symlink(target, temporary)
+    try {
+      await rename(temporary, join(folder, basename(path)))
+    } catch (error) {
+      await unlink(temporary).catch(() => undefined)
+      throw error
+    }
+    await directory.sync()
+  } finally {
+    await directory.close()
+  }
 }

@@ -55,9 +55,9 @@ export function knowFiles(files: Files): KnownFiles {
   return {
     realPath: (path) => known(files.realPath(path)),
     stat: (path) => known(files.stat(path)),
-    entry: (path) => known(files.entry(path)),
-    readLink: (path) => known(files.readLink(path)),
-    makeLink: (path, target) => known(files.makeLink(path, target), path),
+    entry: (path, options) => known(files.entry(path, options)),
+    readLink: (path, options) => known(files.readLink(path, options)),
+    makeLink: (path, target, options) => known(files.makeLink(path, target, options), path),
     exposure: (path) => known(files.exposure(path)),
     readDirectory: (path) => known(files.readDirectory(path)),
     read: (path, maxBytes, options) => known(files.read(path, maxBytes, options)),
@@ -65,7 +65,7 @@ export function knowFiles(files: Files): KnownFiles {
     readChunks: (path, signal, options) => knownItems(files.readChunks(path, signal, options)),
     writeAtomic: (path, data, options) => known(files.writeAtomic(path, data, options), path),
     makeDirectory: (path, options) => known(files.makeDirectory(path, options), path),
-    remove: (path) => known(files.remove(path), path),
+    remove: (path, options) => known(files.remove(path, options), path),
     rename: (from, to) => known(files.rename(from, to), from, to),
     async createFile(path, options) {
       const sink = await known(files.createFile(path, options))

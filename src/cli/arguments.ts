@@ -19,6 +19,7 @@ import { type PluginOptions, readPluginArguments } from './commands/plugin/plugi
 import { RUN, type RunOptions } from './commands/run/run-page.js'
 import type { ServeOptions } from '../server/serve-options.js'
 import { SERVE } from './commands/serve/serve-page.js'
+import { readRequestArguments, type RequestOptions } from './commands/request/request-arguments.js'
 import { readResourceArguments, type ResourceOptions } from './commands/resource/resource-arguments.js'
 import { readSessionArguments, type SessionOptions } from './commands/session/session-arguments.js'
 import { meant } from './line/nearest.js'
@@ -54,6 +55,7 @@ export type Command =
   | { readonly name: 'spending'; readonly options: UsageOptions }
   | { readonly name: 'cleanup'; readonly options: CleanupOptions }
   | { readonly name: 'resource'; readonly options: ResourceOptions }
+  | { readonly name: 'request'; readonly options: RequestOptions }
   | { readonly name: 'openapi' }
   | { readonly name: 'completion'; readonly shell: Shell }
   /** What a shell may complete. */
@@ -139,6 +141,8 @@ function readCommand(name: string, args: string[]): Command {
       return { name, options: readPluginArguments(args, readServerUrl) }
     case 'session':
       return { name, options: readSessionArguments(args, readServerUrl) }
+    case 'request':
+      return { name, options: readRequestArguments(args, readServerUrl) }
     case 'config':
       return { name, options: readConfigArguments(args) }
     case 'workflow':

@@ -8,6 +8,7 @@ import { type Refusal, refusalOf } from '../../protocol/interaction/refusal.js'
 import { escapedText, printable } from '../../protocol/text/visible-text.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { readAnswer, readQuestions } from './question-text.js'
+import { type Replies, sendDecision, sendTexts, tellElsewhere } from './told-late.js'
 
 interface Answers extends Required<Pick<PromptOptions, 'onPermission' | 'onQuestion'>> {
   /** What was refused because nobody was there. */
@@ -23,7 +24,7 @@ type SeenEvent = Parameters<NonNullable<PromptOptions['onEvent']>>[0]
 const NOBODY = 'Nobody is present to answer. Go on without it or explain what would be needed.'
 
 const EXPLAINED = [
-  'y: this time. a: this time, and later in every session of this project what is exactly the same, until GET /v2/interactions/remembered no longer lists it.',
+  'y: this time. a: this time, and later in every session of this project what is exactly the same, until svc permissions revoke takes it back.',
   'n: no, and the agent goes on without it. Any other text is a no that the agent reads: what to do instead.',
 ].join('\n')
 
@@ -33,7 +34,8 @@ export type AllowPolicy = 'ask' | 'once' | 'always' | 'reject'
 /** `wait`: whoever else is connected may answer; the server denies what nobody does. */
 export type AnswerPolicy = AllowPolicy | 'wait'
 
-export function createAnswers(policy: AnswerPolicy, terminal: Terminal) {
+/** `replies`: where answers of a person go, once that is known; without it they are sent by whoever asks for them. */
+export function createAnswers(policy: AnswerPolicy, terminal: Terminal, replies: () => Replies | undefined = () => undefined) {
   const refused: Refusal[] = []
   const late = new Set<string>()
 
@@ -58,9 +60,22 @@ export function createAnswers(policy: AnswerPolicy, terminal: Terminal) {
       return { reply: 'reject', message: NOBODY }
     }
     const question = `Allow ${what}?\n  ${choices(request.always, wider)}`
-    let answer = await terminal.ask(question, signal)
-    while (answer.trim() === '?') answer = await terminal.ask(`${EXPLAINED}\n${question}`, signal)
-    return readDecision(answer, wider)
+    let answer = await person(terminal.ask, request.id, question, signal)
+    while (answer.trim() === '?') answer = await person(terminal.ask, request.id, `${EXPLAINED}\n${question}`, signal)
+    const decision = readDecision(answer, wider)
+    const door = replies()
+    return door === undefined ? decision : sendDecision(door, terminal, request.id, decision)
+  }
+
+  /** Whoever waits is told when somebody else has answered. */
+  async function person(ask: NonNullable<Terminal['ask']>, requestId: string, question: string, signal: AbortSignal): Promise<string> {
+    try {
+      return await ask(question, signal)
+    } catch (error) {
+      const door = replies()
+      if (signal.aborted && door !== undefined) await tellElsewhere(door, terminal, requestId)
+      throw error
+    }
   }
 
   async function onQuestion(
@@ -82,9 +97,10 @@ export function createAnswers(policy: AnswerPolicy, terminal: Terminal) {
     }
     const answers: string[][] = []
     for (const question of readQuestions(request.questions)) {
-      answers.push(readAnswer(question, await terminal.ask(question.text, signal)))
+      answers.push(readAnswer(question, await person(terminal.ask, request.id, question.text, signal)))
     }
-    return answers
+    const door = replies()
+    return door === undefined ? answers : sendTexts(door, terminal, request.id, answers)
   }
 
   function see(event: SeenEvent): void {

@@ -13,6 +13,7 @@ import { LSP } from '../commands/lsp/lsp-pages.js'
 import { MCP } from '../commands/mcp/mcp-page.js'
 import { MODELS, PROVIDERS } from '../commands/models/models-pages.js'
 import { PLUGIN } from '../commands/plugin/plugin-pages.js'
+import { REQUEST_PAGES } from '../commands/request/request-pages.js'
 import { RUN } from '../commands/run/run-page.js'
 import { SERVE } from '../commands/serve/serve-page.js'
 import { SESSION } from '../commands/session/session-pages.js'
@@ -59,6 +60,7 @@ export const PAGES: readonly (Page | Group)[] = [
   CHAT,
   ACP,
   SESSION,
+  REQUEST_PAGES,
   MODELS,
   PROVIDERS,
   AUTH,

@@ -163,6 +163,7 @@ async function typed(answer: Promise<string>, signal: AbortSignal): Promise<stri
   try {
     return (await answer).trim()
   } catch (error) {
+    if (signal.aborted) process.stderr.write('\n')
     if (signal.aborted || !(error instanceof Error && error.name === 'AbortError')) throw error
     return ''
   }

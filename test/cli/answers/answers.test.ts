@@ -44,6 +44,30 @@ test('a program that nobody is there to accept is said, and is no refusal: the r
   expect(answers.refused).toHaveLength(1)
 })
 
+describe('an answer of a person', () => {
+  const settled = { state: 'answered' as const, asked: 1, settled: 2, by: 'local', request }
+  function answering(outcome: object) {
+    const sent: unknown[] = []
+    const terminal = fakeTerminal({ ask: () => Promise.resolve('y') })
+    const door = { reply: (given: unknown) => Promise.resolve(sent.push(given)), get: () => Promise.resolve(outcome) }
+    const answers = createAnswers('ask', terminal, () => ({ permissions: door, questions: door }) as never)
+    const { signal } = new AbortController()
+    return { sent, said: terminal.said, onPermission: () => answers.onPermission(request, { signal, wider: [] }) }
+  }
+
+  test('is sent, and nothing is said where it counts', async () => {
+    const { sent, said, onPermission } = answering({ ...settled, reply: 'once' })
+    expect(await onPermission()).toBeUndefined()
+    expect([sent, said.filter((line) => line.includes('late'))]).toEqual([[{ requestId: 'per_1', body: { reply: 'once' } }], []])
+  })
+
+  test('that comes late is told which one counted', async () => {
+    const { said, onPermission } = answering({ ...settled, reply: 'reject', message: 'no' })
+    await onPermission()
+    expect(said.join()).toMatch(/too late: refused \(no\), by local at/)
+  })
+})
+
 describe('permission requests', () => {
   test.each(['once', 'always', 'reject'] as const)('are answered by the policy %s without asking', async (policy) => {
     const { permission, answers } = setup(policy, () => Promise.reject(new Error('asked')))

@@ -64,7 +64,7 @@ async function begin({ client, options, plain, left, retype }: Given): Promise<T
   const sessionId = await openSession(client, existing, options, plain)
   const asking: Asking = { answer: undefined }
   const terminal = askingTerminal(plain, asking)
-  const answers = createAnswers('ask', terminal)
+  const answers = createAnswers('ask', terminal, () => client.interactions)
   const talking: Typing = {
     client,
     options,

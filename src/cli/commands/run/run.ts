@@ -65,7 +65,9 @@ async function follow(request: PromptRequest, schema: AnswerSchema | undefined, 
   const prompts = new Set<string>()
   const told = new Set<string>()
   const meter = createMeter(prompts)
-  const answers = createAnswers(options.unattended && options.allow === 'ask' ? 'wait' : options.allow, terminal)
+  let opened: Connection | undefined
+  const policy = options.unattended && options.allow === 'ask' ? 'wait' : options.allow
+  const answers = createAnswers(policy, terminal, () => opened?.client.interactions)
   const takenBack = createTakenBack(() => progress.sessionId ?? '')
   const { signal, forget } = watchInterrupts(() => terminal.interrupted())
   /** Whoever sits here answers what the session asks, also of a run that is under way before. */
@@ -129,6 +131,7 @@ async function follow(request: PromptRequest, schema: AnswerSchema | undefined, 
 
   try {
     const connection = await connect(options.server, { isApart: true })
+    opened = connection
     try {
       await converse(connection.client, connection.isOwn)
       await tellLast(connection.client, directoryOn(options.server, options.directory), terminal, told)

@@ -37,7 +37,7 @@ export async function releasePrompts({ client, isOwn }: Connection, { id: named,
 /** The server ends with the command: not before what was released has run. */
 async function settled(client: Client, sessionId: string): Promise<void> {
   const ended = new AbortController()
-  const { onPermission, onQuestion } = createAnswers('ask', createTerminal())
+  const { onPermission, onQuestion } = createAnswers('ask', createTerminal(), () => client.interactions)
   const attended = client.attend(sessionId, { onPermission, onQuestion, signal: ended.signal })
   await Promise.race([attended, client.sessions.wait({ sessionId })]).finally(() => ended.abort())
 }

@@ -1,0 +1,118 @@
+// Holds choice 40.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createClient } from '../../src/published/client/client.js'
+import { type Home, makeHome } from './program.js'
+
+const shared = makeHome()
+let server: Awaited<ReturnType<Home['serve']>>
+let home: Home
+beforeAll(async () => {
+  server = await shared.serve()
+})
+beforeEach(() => {
+  home = shared.elsewhere()
+  writeFileSync(join(home.workspace, '.env'), 'A=1\n')
+})
+afterAll(() => shared.close())
+
+const script = (...steps: readonly Record<string, unknown>[]) => `\`\`\`svc-script\n${JSON.stringify(steps)}\n\`\`\``
+const read = (filePath: string) => ({ tool: 'read', input: { filePath } })
+const question = (...questions: readonly object[]) => ({ tool: 'question', input: { questions } })
+const client = () => createClient({ baseUrl: server.url })
+
+/** A session that asks; nobody attends to it. */
+async function asking(...steps: readonly Record<string, unknown>[]) {
+  const { id: sessionId } = await client().sessions.create({ directory: home.workspace, body: { title: 'secrets' } })
+  const events = client().events({ sessionId, since: 0 })
+  await client().sessions.prompt({ sessionId, body: { prompt: script(...steps, { text: 'done' }) } })
+  for await (const event of events)
+    if (event.type === 'permission.asked' || event.type === 'question.asked') return { sessionId, id: event.data.id }
+  throw new Error('nothing was asked')
+}
+
+interface Listed {
+  readonly id: string
+  readonly number: number
+}
+
+async function listed(sessionId: string): Promise<Listed[]> {
+  const { code, stdout, stderr } = await home.run(['requests', 'list', '--session', sessionId, '--json'])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  return JSON.parse(stdout) as Listed[]
+}
+
+async function numberOf(sessionId: string): Promise<string> {
+  const [first] = await listed(sessionId)
+  return String(first?.number)
+}
+
+describe('svc requests', () => {
+  test('lists what waits with what an answer would remember, and allows it once', async () => {
+    const { sessionId, id } = await asking(read('.env'))
+    const number = await numberOf(sessionId)
+    const { stdout } = await home.run(['requests', 'list', '--session', sessionId])
+    expect(stdout).toBe(
+      [
+        `${number}  Read .env`,
+        '   read: .env',
+        `   ${id} of ${sessionId} (secrets)`,
+        `   svc requests answer ${number} y | a (always: .env) | n`,
+        '',
+      ].join('\n'),
+    )
+    const answered = await home.run(['requests', 'answer', number, 'y'])
+    expect(answered).toMatchObject({ code: 0, stderr: '' })
+    expect(answered.stdout).toMatch(/^Read \.env \(read\): allowed once, by local at \d\d:\d\d:\d\d\n$/)
+    await client().sessions.wait({ sessionId })
+    expect(await listed(sessionId)).toEqual([])
+  })
+
+  test('tells a second answer that it came late, and what counted; a number stays with its request', async () => {
+    const { sessionId, id } = await asking(read('.env'))
+    const number = await numberOf(sessionId)
+    await client().interactions.permissions.reply({ requestId: id, body: { reply: 'reject', message: 'use the example' } })
+    const other = await asking(read('.env'))
+    expect(await numberOf(other.sessionId)).not.toBe(number)
+    const second = await home.run(['requests', 'answer', number, 'a'])
+    expect(second).toMatchObject({ code: 1, stdout: '' })
+    expect(second.stderr).toMatch(/^svc: too late: Read \.env \(read\): refused \(use the example\), by local at [\d:]+\n$/)
+    const told = await home.run(['requests', 'answer', id, 'y', '--json'])
+    expect([told.code, JSON.parse(told.stdout)]).toEqual([1, expect.objectContaining({ late: true, reply: 'reject', by: 'local' })])
+    expect(await listed(other.sessionId)).toHaveLength(1)
+    expect((await home.run(['requests', 'answer', other.id, '--decline'])).stdout).toContain('refused')
+    await client().sessions.wait({ sessionId: other.sessionId })
+  })
+
+  test('answers questions by option or text, each with a word of its own', async () => {
+    const colours = { question: 'Which colour?', header: 'Colour', options: [{ label: 'red' }, { label: 'blue' }] }
+    const { sessionId } = await asking(question(colours, { question: 'Why?', header: 'Why', options: [] }))
+    const number = await numberOf(sessionId)
+    expect(await home.run(['requests', 'answer', number, '2'])).toMatchObject({ code: 2 })
+    const { code, stdout } = await home.run(['requests', 'answer', number, '2', 'it is calm'])
+    expect([code, stdout]).toEqual([0, expect.stringContaining('answered: blue; it is calm')])
+    await client().sessions.wait({ sessionId })
+  })
+
+  test('watches: what waits, what is asked, and what counted', async () => {
+    const first = await asking(read('.env'))
+    const watching = home.start(['requests', '--watch', '--json'])
+    await watching.prints(new RegExp(`"event":"waits","id":"${first.id}"`))
+    await home.run(['requests', 'answer', first.id, 'n'])
+    await watching.prints(new RegExp(`"event":"settled".*"${first.id}"`))
+    const second = await asking(read('.env'))
+    await watching.prints(new RegExp(`"event":"waits","id":"${second.id}"`))
+    watching.child.kill('SIGINT')
+    expect((await watching.ended).code).toBe(0)
+    await home.run(['requests', 'answer', second.id, 'n'])
+  })
+
+  test('says so where nothing waits, and where there is no such request', async () => {
+    expect(await home.run(['requests', 'answer', 'per_none', 'y'])).toMatchObject({
+      code: 1,
+      stderr: 'svc: There is no request per_none; svc requests lists those that wait.\n',
+    })
+    expect(await home.run(['request', 'answer', '1'])).toMatchObject({ code: 2 })
+  })
+})

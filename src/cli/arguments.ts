@@ -26,8 +26,10 @@ import { meant } from './line/nearest.js'
 import { type Value, VALUES } from './line/page.js'
 import { COMPLETION, MAN, OPENAPI, PAGES } from './help/pages.js'
 import { pageOf, readLine } from './line/read-line.js'
-import { readAudit, readCleanup, readLogs, readUsage } from './upkeep-arguments.js'
+import { readAudit, readBackup, readCleanup, readLogs, readRestore, readUpgrade, readUsage } from './upkeep-arguments.js'
 import { readTokenArguments, type TokenOptions } from './commands/token/token-arguments.js'
+import type { BackupCommand, RestoreCommand } from './commands/backup/backup-pages.js'
+import type { UpgradeOptions } from './commands/upgrade/upgrade-page.js'
 import type { UsageOptions } from './commands/usage/usage-page.js'
 import { readWorkflowArguments, type WorkflowOptions } from './commands/workflow/workflow-arguments.js'
 import { messageOf } from '../protocol/message-of.js'
@@ -54,6 +56,9 @@ export type Command =
   | { readonly name: 'logs'; readonly options: LogsOptions }
   | { readonly name: 'spending'; readonly options: UsageOptions }
   | { readonly name: 'cleanup'; readonly options: CleanupOptions }
+  | { readonly name: 'backup'; readonly options: BackupCommand }
+  | { readonly name: 'restore'; readonly options: RestoreCommand }
+  | { readonly name: 'upgrade'; readonly options: UpgradeOptions }
   | { readonly name: 'resource'; readonly options: ResourceOptions }
   | { readonly name: 'request'; readonly options: RequestOptions }
   | { readonly name: 'openapi' }
@@ -157,6 +162,12 @@ function readCommand(name: string, args: string[]): Command {
       return { name: 'spending', options: readUsage(args) }
     case 'cleanup':
       return { name, options: readCleanup(args) }
+    case 'backup':
+      return { name, options: readBackup(args) }
+    case 'restore':
+      return { name, options: readRestore(args) }
+    case 'upgrade':
+      return { name, options: readUpgrade(args) }
     case 'agent':
     case 'command':
     case 'skill':

@@ -78,6 +78,12 @@ async function main(argv: readonly string[]): Promise<number> {
       return (await import('./commands/usage/usage.js')).usage(command.options)
     case 'cleanup':
       return (await import('./commands/cleanup/cleanup.js')).cleanup(command.options)
+    case 'backup':
+      return (await import('./commands/backup/backup.js')).backup(command.options)
+    case 'restore':
+      return (await import('./commands/backup/backup.js')).restore(command.options)
+    case 'upgrade':
+      return (await import('./commands/upgrade/upgrade.js')).upgrade(command.options)
     case 'resource':
       return (await import('./commands/resource/resource.js')).showResources(command.options)
     case 'doctor':

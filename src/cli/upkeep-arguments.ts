@@ -1,9 +1,11 @@
-/** The command lines of `svc audit`, `svc logs`, `svc usage` and `svc cleanup` as data. Pure; throws a sentence when one cannot be understood. */
+/** The command lines of what keeps svc for years as data: `svc audit`, `backup`, `cleanup`, `logs`, `restore`, `upgrade`, `usage`. Pure; throws a sentence when one cannot be understood. */
 import { AUDIT, type AuditOptions } from './commands/audit/audit-page.js'
+import { BACKUP, type BackupCommand, RESTORE, type RestoreCommand } from './commands/backup/backup-pages.js'
 import { CLEANUP, type CleanupOptions } from './commands/cleanup/cleanup-page.js'
 import { LOGS, type LogsOptions } from './commands/logs/logs-page.js'
 import { readLine } from './line/read-line.js'
 import { USAGE, type UsageOptions } from './commands/usage/usage-page.js'
+import { UPGRADE, type UpgradeOptions } from './commands/upgrade/upgrade-page.js'
 import { LIMITS } from '../protocol/limits.js'
 
 export function readLogs(args: string[]): LogsOptions {
@@ -19,6 +21,20 @@ export function readUsage(args: string[]): UsageOptions {
 export function readCleanup(args: string[]): CleanupOptions {
   const { 'unused-for': unusedFor, yes, json } = readLine(CLEANUP, args).values
   return { unusedFor, yes, json }
+}
+
+export function readBackup(args: string[]): BackupCommand {
+  const { values, first: file } = readLine(BACKUP, args)
+  return { file, credentials: values['with-credentials'], replace: values.replace, json: values.json }
+}
+
+export function readRestore(args: string[]): RestoreCommand {
+  const { values, first: file } = readLine(RESTORE, args)
+  return { file, state: values.state, replace: values.replace, configuration: !values['without-configuration'], json: values.json }
+}
+
+export function readUpgrade(args: string[]): UpgradeOptions {
+  return { json: readLine(UPGRADE, args).values.json }
 }
 
 /** `now`: Unix ms. */

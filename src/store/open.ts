@@ -13,6 +13,7 @@ import { createCounters, createSequenceReservation } from './counters.js'
 import { openDatabase } from './opening/database.js'
 import { createExecutionTable } from './executions.js'
 import { createApprovalTable, createInteractionTable, createTodoTable } from './interactions.js'
+import { finishExchange } from './opening/exchange.js'
 import { acquireLock } from './opening/lock.js'
 import { createLogSync } from './disk/log-sync.js'
 import { createAuditTable, createEventTable } from './logs.js'
@@ -59,6 +60,7 @@ export function openStore(options: StoreOptions): Store {
 function openIn(directory: string, options: StoreOptions): Store {
   const lock = acquireLock(directory)
   try {
+    finishExchange(directory)
     const path = join(directory, 'agent.sqlite3')
     const open = () => {
       refuseOrphanedLog(path)

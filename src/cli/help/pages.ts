@@ -2,6 +2,7 @@
 import { ACP } from '../commands/acp/acp-page.js'
 import { AUDIT } from '../commands/audit/audit-page.js'
 import { AUTH } from '../commands/auth/auth-pages.js'
+import { BACKUP, RESTORE } from '../commands/backup/backup-pages.js'
 import { CHAT } from '../commands/chat/chat-page.js'
 import { CONFIG } from '../commands/config/config-pages.js'
 import { CLEANUP } from '../commands/cleanup/cleanup-page.js'
@@ -18,6 +19,7 @@ import { RUN } from '../commands/run/run-page.js'
 import { SERVE } from '../commands/serve/serve-page.js'
 import { SESSION } from '../commands/session/session-pages.js'
 import { TOKEN } from '../commands/token/token-pages.js'
+import { UPGRADE } from '../commands/upgrade/upgrade-page.js'
 import { USAGE } from '../commands/usage/usage-page.js'
 import { WORKFLOW } from '../commands/workflow/workflow-pages.js'
 import { RESOURCES } from '../commands/resource/resource-pages.js'
@@ -75,6 +77,9 @@ export const PAGES: readonly (Page | Group)[] = [
   AUDIT,
   USAGE,
   CLEANUP,
+  BACKUP,
+  RESTORE,
+  UPGRADE,
   INSPECT,
   PLUGIN,
   WORKFLOW,

@@ -65,6 +65,8 @@ export const serverLimits = {
   store: {
     sequenceBlock: 65_536,
     walBytes: 64 * MiB,
+    /** Copies of the database from before its schema changed, which an older svc can go on with. */
+    keptSchemas: 3,
     flushInterval: 1 * SECOND,
     keptApart: 256 * KiB,
     keptApartOfMany: 2 * KiB,

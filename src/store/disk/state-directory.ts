@@ -5,7 +5,7 @@ import { messageOf } from '../../protocol/message-of.js'
 
 const FOREIGN = 0o077
 /** Names of what svc keeps there; beside another one the mode is told and left. */
-const OWN_FILE = /^\.?(?:agent|search|server|auth|mcp-auth|managed-times|workspaces|chat-history)\./
+const OWN_FILE = /^\.?(?:agent|search|server|auth|mcp-auth|managed-times|workspaces|chat-history|restore|before-\w+)[.-]|^\.restoring$/
 const OWN_FOLDERS = new Set(
   'artifacts clones git log memory plans plugins skill-versions skill-writes tool-output undo users workspaces'.split(' '),
 )

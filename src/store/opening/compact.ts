@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { Database } from '../disk/driver.js'
 import { openDatabase } from './database.js'
 import { storeFault } from '../disk/faults.js'
+import { finishExchange } from './exchange.js'
 import { acquireLock } from './lock.js'
 import { prepareDirectory } from '../disk/state-directory.js'
 
@@ -25,6 +26,7 @@ export function compactStore(state: string, now: number, alone: () => void): voi
   const directory = prepareDirectory(state)
   const lock = acquireLock(directory)
   try {
+    finishExchange(directory)
     alone()
     const database = openDatabase(join(directory, 'agent.sqlite3'), now)
     try {

@@ -4,21 +4,25 @@ import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { Database } from '../disk/driver.js'
 import { isDamage, storeFault } from '../disk/faults.js'
-import { assertKnownSchema, migrate } from './migrations.js'
+import { forgetOldSchemas, keepBefore } from './kept-schemas.js'
+import { assertKnownSchema, isBehind, migrate } from './migrations.js'
 import { messageOf } from '../../protocol/message-of.js'
 
 const FULL = 2
 
 /**
- * An open, migrated handle with full syncs on. Throws `store.unavailable` when the file cannot be used, is damaged
+ * An open, migrated handle with full syncs on; of a database that is brought up to date a copy is kept first. Throws `store.unavailable` when the file cannot be used, is damaged
  * or has a schema this program does not know; the file is then left as it is.
  */
 export function openDatabase(path: string, now: number): Handle {
   const database = openHandle(path)
   try {
     assertKnownSchema(database)
+    const isOld = path !== ':memory:' && isBehind(database)
+    if (isOld) keepBefore(database, path)
     configure(database)
     migrate(database, now)
+    if (isOld) forgetOldSchemas(path)
     return database
   } catch (error) {
     const reported = isDamage(error) ? damaged(database, error) : storeFault(error)

@@ -35,7 +35,7 @@ export const MIGRATIONS: readonly Migration[] = [
  * refused file is left as it was (threat-model §6.6.2).
  */
 export function assertKnownSchema(database: Database, migrations: readonly Migration[] = MIGRATIONS): void {
-  const version = versionOf(database)
+  const version = schemaOf(database)
   if (version > migrations.length) {
     throw new SvcError(
       'store.unavailable',
@@ -48,9 +48,15 @@ export function assertKnownSchema(database: Database, migrations: readonly Migra
   }
 }
 
+/** Whether it holds something, and the schema would change. */
+export function isBehind(database: Database, migrations: readonly Migration[] = MIGRATIONS): boolean {
+  const version = schemaOf(database)
+  return version > 0 && version < migrations.length
+}
+
 /** Brings the schema up to date; `now` (Unix ms) is noted with every step taken. */
 export function migrate(database: Database, now: number, migrations: readonly Migration[] = MIGRATIONS): void {
-  const done = versionOf(database)
+  const done = schemaOf(database)
   for (const [index, migration] of migrations.entries()) {
     if (index >= done) apply(database, { ...migration, version: index + 1, now })
   }
@@ -72,6 +78,7 @@ function apply(database: Database, step: Migration & { readonly version: number;
   }
 }
 
-function versionOf(database: Database): number {
+/** How many migrations the file has had. */
+export function schemaOf(database: Database): number {
   return Number(database.pragma('user_version', { simple: true }))
 }

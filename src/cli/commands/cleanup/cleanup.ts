@@ -12,6 +12,7 @@ import { columns } from '../plugin/plugin-words.js'
 import { readPresence } from '../../../server/presence.js'
 import type { CleanupOptions } from './cleanup-page.js'
 import { type Kept, keptParts, olderLog } from './kept.js'
+import { sizeText } from './size-text.js'
 
 const DAY = 24 * 60 * 60 * 1000
 
@@ -24,7 +25,7 @@ export async function cleanup({ unusedFor, yes, json }: CleanupOptions): Promise
   const parts = yes ? keptParts(paths, freeBytes) : before
   const freed = yes ? sum(before, 'bytes') - sum(parts, 'bytes') : undefined
   if (json) writeOut(`${jsonText({ parts, conversations: unused.map(({ id }) => id), ...(freed !== undefined && { freed }) }, 2)}\n`)
-  else writeOut(text(parts, unused, yes) + (freed === undefined ? '' : `given back: ${size(freed)}\n`))
+  else writeOut(text(parts, unused, yes) + (freed === undefined ? '' : `given back: ${sizeText(freed)}\n`))
   if (problem !== undefined) writeError(`svc: ${problem}\n`)
   return problem === undefined ? 0 : 1
 }
@@ -70,8 +71,15 @@ function removeRest({ state, cache }: Paths): string | undefined {
 function text(parts: readonly Kept[], unused: readonly Session[], isDone: boolean): string {
   const rows = parts
     .filter(({ bytes }) => bytes > 0)
-    .map(({ what, files, bytes, goes, stays, path }) => [what, String(files), size(bytes), goes === 0 ? '-' : size(goes), stays, path])
-  const all = ['all', '', size(sum(parts, 'bytes')), size(sum(parts, 'goes')), '', '']
+    .map(({ what, files, bytes, goes, stays, path }) => [
+      what,
+      String(files),
+      sizeText(bytes),
+      goes === 0 ? '-' : sizeText(goes),
+      stays,
+      path,
+    ])
+  const all = ['all', '', sizeText(sum(parts, 'bytes')), sizeText(sum(parts, 'goes')), '', '']
   const said =
     unused.length === 0
       ? ''
@@ -82,10 +90,4 @@ function text(parts: readonly Kept[], unused: readonly Session[], isDone: boolea
 
 function sum(parts: readonly Kept[], key: 'bytes' | 'goes'): number {
   return parts.reduce((total, part) => total + part[key], 0)
-}
-
-/** `12 KiB`. */
-function size(bytes: number): string {
-  if (bytes < 1024) return `${bytes} B`
-  return bytes < 1024 * 1024 ? `${Math.ceil(bytes / 1024)} KiB` : `${(bytes / 1024 / 1024).toFixed(1)} MiB`
 }

@@ -42,6 +42,17 @@ export const REASONS = {
   'src/cli/commands/acp/turns.ts AbortController aborted': 'stops the run of a turn, which is a machine; made and forgotten by its effect',
   'src/cli/commands/acp/turns.ts AbortController left': 'ends what the effect of a turn tells; the turn is a machine, which ends it',
   'src/cli/commands/acp/turns.ts in flight turns': LISTED,
+  'src/cli/screen/screen.ts setTimeout': 'pictures of a terminal: they end with the screen, which is a machine',
+  'src/cli/screen/talk/conversation.ts AbortController stop': EFFECT,
+  'src/cli/screen/talk/requests.ts in flight open': LISTED,
+  'src/cli/screen/talk/requests.ts AbortController controller':
+    'takes back what a person is asked; the life of the request is on the server',
+  'src/cli/screen/talk/requests.ts state reply': 'what was answered here, until the server has told what counted',
+  'src/cli/screen/talk/sending.ts in flight waiting':
+    'what was sent and has not begun: its life is on the server, whose events take it out',
+  'src/cli/screen/talk/talk.ts isThinking': 'what the terminal shows; it ends with the screen',
+  'src/cli/screen/talk/talk.ts AbortController left': 'what is being sent when the person leaves; the screen is a machine, which says that',
+  'src/cli/commands/chat/slash/slash-command.ts isThinking': 'what the terminal shows; it ends with the conversation',
   'src/cli/commands/doctor/online-checks.ts AbortSignal.timeout': 'how long a command waits for an answer; it ends with the command',
   'src/cli/commands/plugin/plugin-taken-up.ts AbortSignal.timeout':
     'how long a command waits for a package to start; it ends with the command',

@@ -1,7 +1,7 @@
 /** The command line as data: what was asked for, or why it cannot be understood (service.md, Commands). Pure. */
 import { type AuthOptions, readAuthArguments } from './commands/auth/auth-arguments.js'
 import { ACP, type AcpOptions } from './commands/acp/acp-page.js'
-import { CHAT, type ChatOptions } from './commands/chat/chat-page.js'
+import { CHAT, type ChatOptions, SCREEN } from './commands/chat/chat-page.js'
 import type { CleanupOptions } from './commands/cleanup/cleanup-page.js'
 import { type ConfigOptions, readConfigArguments } from './commands/config/config-arguments.js'
 import { DOCTOR, type DoctorOptions } from './commands/doctor/doctor-page.js'
@@ -23,9 +23,9 @@ import { readRequestArguments, type RequestOptions } from './commands/request/re
 import { readResourceArguments, type ResourceOptions } from './commands/resource/resource-arguments.js'
 import { readSessionArguments, type SessionOptions } from './commands/session/session-arguments.js'
 import { meant } from './line/nearest.js'
-import { type Value, VALUES } from './line/page.js'
+import { type Option, type Value, VALUES } from './line/page.js'
 import { COMPLETION, MAN, OPENAPI, PAGES } from './help/pages.js'
-import { pageOf, readLine } from './line/read-line.js'
+import { type Line, pageOf, readLine } from './line/read-line.js'
 import { readAudit, readBackup, readCleanup, readLogs, readRestore, readUpgrade, readUsage } from './upkeep-arguments.js'
 import { readTokenArguments, type TokenOptions } from './commands/token/token-arguments.js'
 import type { BackupCommand, RestoreCommand } from './commands/backup/backup-pages.js'
@@ -38,6 +38,8 @@ export type Command =
   | { readonly name: 'serve'; readonly options: ServeOptions }
   | { readonly name: 'run'; readonly options: RunOptions }
   | { readonly name: 'chat'; readonly options: ChatOptions }
+  /** What `svc` alone opens. */
+  | { readonly name: 'screen'; readonly options: ChatOptions }
   | { readonly name: 'acp'; readonly options: AcpOptions }
   | { readonly name: 'doctor'; readonly options: DoctorOptions }
   | { readonly name: 'models'; readonly options: ModelsOptions }
@@ -77,7 +79,7 @@ type Shell = 'bash' | 'zsh' | 'fish'
 export function readArguments(typed: readonly string[]): Command {
   const argv = withoutAlias(typed)
   const [first, ...rest] = argv
-  if (first === undefined) return { name: 'usage', problem: 'a command is needed', topic: undefined }
+  if (first === undefined || isOfScreen(first)) return readScreen(argv)
   if (first === '--version' || first === '-v') return { name: 'version' }
   if (first === '--help' || first === '-h') return { name: 'help', topic: undefined }
   const topic = topicOf(first === 'help' ? rest : argv)
@@ -91,6 +93,22 @@ export function readArguments(typed: readonly string[]): Command {
     return readCommand(first, rest)
   } catch (error) {
     return { name: 'usage', problem: messageOf(error), topic }
+  }
+}
+
+/** `svc -c`, `svc --session …`: options of the conversation that `svc` alone opens. */
+function isOfScreen(first: string): boolean {
+  const [name = ''] = first.split('=')
+  return Object.entries<Option>(SCREEN.options).some(
+    ([long, { short }]) => name === `--${long}` || (short !== undefined && name === `-${short}`),
+  )
+}
+
+function readScreen(args: readonly string[]): Command {
+  try {
+    return { name: 'screen', options: readConversation(readLine(SCREEN, args).values) }
+  } catch (error) {
+    return { name: 'usage', problem: messageOf(error), topic: undefined }
   }
 }
 
@@ -284,6 +302,10 @@ function readRun(args: string[]): RunOptions {
 function readChat(args: string[]): ChatOptions {
   const { values } = readLine(CHAT, args)
   if (values.json) throw new Error('svc chat is for people; svc run --json is for programs')
+  return readConversation(values)
+}
+
+function readConversation(values: Omit<Line<typeof CHAT>['values'], 'json'>): ChatOptions {
   if (values.continue && values.session !== undefined) throw new Error('--continue needs no --session')
   return {
     server: values.server === undefined ? undefined : readServerUrl(values.server),

@@ -38,6 +38,9 @@ async function main(argv: readonly string[]): Promise<number> {
     case 'chat':
       keepCompiledCode()
       return (await import('./commands/chat/chat.js')).chat(command.options)
+    case 'screen':
+      keepCompiledCode()
+      return (await import('./screen/screen.js')).screen(command.options)
     case 'acp':
       keepCompiledCode()
       return (await import('./commands/acp/acp.js')).acp(command.options)

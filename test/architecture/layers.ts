@@ -84,6 +84,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
       'src/published/client/client-types.ts': [],
       'src/published/client/patience.ts': ['ATTEMPTS', 'patiently'],
       'src/published/client/platform.ts': ['PLATFORM'],
+      'src/published/client/records.ts': ['readRecords'],
       'src/published/client/transport.ts': ['createTransport'],
     },
     packages: true,

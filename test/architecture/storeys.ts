@@ -8,7 +8,7 @@ import { type SourceFile, neighbours } from './source.js'
 const STOREYS: Readonly<Record<string, string>> = {
   src: 'kernel | protocol | machines store | ports | platform plugins http | actors | server | published | cli programs',
   'src/machines':
-    'report required | acceptance acp events external goals interaction look lsp mcp permission plugin pty runtime semantic session shell sign-in subagents vcs worker workflows workspace',
+    'report required | acceptance acp events external goals interaction look lsp mcp permission plugin pty runtime screen semantic session shell sign-in subagents vcs worker workflows workspace',
   'src/actors': 'artifact inspector provider tenancy | events resource | interaction plugin workspace | session | host | runtime',
   'src/actors/session': 'state | restore | history | admission | bundles compaction | run | session.actor | supervisor | sessions',
   'src/actors/plugin': 'registry | calls generation | link native | brokers | process | entry | package | facade | plugin-system',
@@ -25,7 +25,8 @@ const STOREYS: Readonly<Record<string, string>> = {
   'src/plugins/providers': 'exchange | anthropic google offline openai openai-compatible',
   'src/http': 'calls pace request sockets | admission answer | streams | bind | contributed | routes | server',
   'src/store': 'disk | opening | search | open',
-  'src/cli': 'line terminal | kept-log answers | connection | commands | help | main',
+  'src/cli': 'line terminal | kept-log answers | connection | commands | screen | help | main',
+  'src/cli/screen': 'paint | input story | talk | symbols typing | screen',
   'src/published': 'client kit | testing',
   'src/programs': 'native page reader sandbox toolbox',
   'src/programs/sandbox': 'values | lua',

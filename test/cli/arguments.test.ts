@@ -124,8 +124,18 @@ describe('the command line', () => {
     expect(read(line)).toEqual(command)
   })
 
+  test('opens a conversation where nothing is asked for, and reads its options', () => {
+    const options = { server: undefined, directory: undefined, session: undefined, continues: false, model: undefined, agent: undefined }
+    expect(read('')).toEqual({ name: 'screen', options: { ...options, isVerbose: false, isThinking: false } })
+    expect(read('-c --model svc/offline --thinking')).toMatchObject({
+      name: 'screen',
+      options: { continues: true, model: 'svc/offline', isThinking: true },
+    })
+  })
+
   test.each([
-    ['', 'a command is needed'],
+    ['-c --session ses_1', '--continue needs no --session'],
+    ['--model', '--model needs a value'],
     ['start', 'there is no command "start"'],
     ['serve --prot 1', '--prot'],
     ['serve now', 'now'],

@@ -12,11 +12,10 @@ import { stripVTControlCharacters } from 'node:util'
 import { escapedJson, visibleText } from '../../protocol/text/visible-text.js'
 import { type EditorOptions, type LineEditor, openLineEditor } from './line-editor.js'
 import { type Line, type Style, widthOf } from './span.js'
+import { styledLine, styledText } from './styled-line.js'
 
 export type { Style }
 
-const CODES: Readonly<Record<Style, number>> = { bold: 1, dim: 2, italic: 3, underline: 4, red: 31, green: 32, yellow: 33, cyan: 36 }
-const RESET = '\u001b[0m'
 const ERASE_LINE = '\r\u001b[2K'
 const NARROWEST = 20
 const USUAL = 80
@@ -28,8 +27,12 @@ let status = ''
 /** The line that is typed, where one is. */
 let editor: LineEditor | undefined
 
+/** Where a whole screen is painted: who says there what is printed meanwhile. */
+let above: ((text: string) => void) | undefined
+
 /** I1. */
 function print(stream: NodeJS.WriteStream, text: string): void {
+  if (above !== undefined) return above(text)
   if (editor !== undefined) return editor.withoutLine(() => void stream.write(text))
   hideStatus()
   stream.write(text)
@@ -84,12 +87,11 @@ function hideStatus(): void {
 }
 
 function lineText(line: Line, isTerminal: boolean): string {
-  return line.map(({ text, styles = [] }) => styled(visibleText(text).replaceAll('\n', ' '), styles, isTerminal)).join('')
+  return styledLine(line, isTerminal && !isPlain())
 }
 
 function styled(text: string, styles: readonly Style[], isTerminal: boolean): string {
-  if (text === '' || styles.length === 0 || !isTerminal || isPlain()) return text
-  return `\u001b[${styles.map((style) => CODES[style]).join(';')}m${text}${RESET}`
+  return styledText(text, styles, isTerminal && !isPlain())
 }
 
 /** Without the codes of styles. */
@@ -219,4 +221,68 @@ export function endWithReader(): void {
     if (error.code !== 'EPIPE') throw error
     process.exit(0)
   })
+}
+
+export interface RawScreen {
+  /** Bytes of a painter, which has cleaned what it shows. */
+  write(bytes: string): void
+  size(): { readonly columns: number; readonly rows: number }
+  /** A line as this terminal shows it. */
+  style(line: Line): string
+  listen(on: {
+    readonly onText: (text: string) => void
+    readonly onResize: (columns: number) => void
+    /** Nothing more can be typed. */
+    readonly onEnd: () => void
+    /** What is printed by others. */
+    readonly above: (text: string) => void
+  }): void
+  close(): void
+}
+
+/** Pastes are told as such. */
+const PASTES = { on: '\u001b[?2004h', off: '\u001b[?2004l' }
+const USUAL_ROWS = 24
+
+/** Every key as it is pressed, and the whole of the terminal to paint on, until it is closed. */
+export function openScreen(): RawScreen {
+  const { stdin, stdout } = process
+  const size = () => ({ columns: screenWidth(), rows: stdout.rows > 0 ? stdout.rows : USUAL_ROWS })
+  const forget: (() => void)[] = []
+  const restore = () => {
+    stdin.setRawMode(false)
+    stdout.write(PASTES.off)
+  }
+  stdin.setRawMode(true)
+  stdin.setEncoding('utf8')
+  stdout.write(PASTES.on)
+  process.once('exit', restore)
+  return {
+    size,
+    write: (bytes) => void (bytes === '' ? undefined : stdout.write(bytes)),
+    style: (line) => lineText(line, true),
+    listen({ onText, onResize, onEnd, above: told }) {
+      above = told
+      const resized = () => onResize(size().columns)
+      stdin.on('data', onText)
+      stdin.on('end', onEnd)
+      stdout.on('resize', resized)
+      process.on('SIGTERM', onEnd)
+      process.on('SIGHUP', onEnd)
+      forget.push(() => {
+        above = undefined
+        stdin.off('data', onText)
+        stdin.off('end', onEnd)
+        stdout.off('resize', resized)
+        process.off('SIGTERM', onEnd)
+        process.off('SIGHUP', onEnd)
+      })
+    },
+    close() {
+      for (const each of forget) each()
+      process.off('exit', restore)
+      restore()
+      stdin.pause()
+    },
+  }
 }

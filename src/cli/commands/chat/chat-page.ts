@@ -28,5 +28,16 @@ export const CHAT = {
   ],
 } as const satisfies Page
 
+const { json: _, ...CONVERSATION } = CHAT.options
+
+/** What `svc` alone takes. */
+export const SCREEN = {
+  name: '',
+  summary: 'a conversation on the whole terminal',
+  words: [],
+  options: CONVERSATION,
+  examples: [],
+} as const satisfies Page
+
 export interface ChatOptions
   extends Pick<RunOptions, 'server' | 'directory' | 'session' | 'continues' | 'model' | 'agent' | 'isVerbose' | 'isThinking'> {}

@@ -8,9 +8,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Client } from '../../../published/client/client-types.js'
 import { failureText } from '../../failure.js'
-import { chooseModel } from '../run/model-choice.js'
-import { chooseAgent, modelsText } from './chat-choices.js'
-import { helpLines, understand } from './chat-lines.js'
+import { understand } from './chat-lines.js'
+import type { Spoken } from './slash/slash-command.js'
+import { SLASH } from './slash/slash-commands.js'
 import { attend, follow, requestOf, type Talk } from './chat-turns.js'
 import type { Asking } from './asking.js'
 
@@ -74,34 +74,49 @@ async function act(talk: Typing, text: string): Promise<void> {
 }
 
 async function command(talk: Typing, name: string, rest: string): Promise<void> {
-  const { client, directory, terminal, commands } = talk
-  switch (name) {
-    case 'help':
-      return terminal.lines(helpLines(commands))
-    case 'queue':
-      return rest === '' ? terminal.note('what? /queue <prompt>') : follow(talk, rest)
-    case 'undo':
-    case 'redo':
-      await client.sessions[name]({ sessionId: talk.sessionId, body: {} })
-      return terminal.note(name === 'undo' ? 'the last turn is taken back; /redo brings it back' : 'brought back')
-    case 'new':
-      talk.sessionId = (await client.sessions.create({ directory, body: {} })).id
+  await SLASH[name]?.run(spokenIn(talk), rest)
+}
+
+/** The chat as commands see it. */
+function spokenIn(talk: Typing): Spoken {
+  const { client, directory, commands, terminal } = talk
+  return {
+    client,
+    directory,
+    commands,
+    get sessionId() {
+      return talk.sessionId
+    },
+    get model() {
+      return talk.model
+    },
+    set model(model) {
+      talk.model = model
+    },
+    get agent() {
+      return talk.agent
+    },
+    set agent(agent) {
+      talk.agent = agent
+    },
+    get isThinking() {
+      return talk.isThinking
+    },
+    set isThinking(isThinking) {
+      talk.isThinking = isThinking
+    },
+    note: terminal.note,
+    lines: terminal.lines,
+    width: terminal.width,
+    queue: (text) => follow(talk, text),
+    async enter(sessionId) {
+      talk.sessionId = sessionId ?? (await client.sessions.create({ directory, body: {} })).id
       if (talk.runs.size === 0) {
         talk.attending.abort()
         talk.attending = attend(talk)
       }
-      return terminal.note(`a new session: ${talk.sessionId}`)
-    case 'model':
-      if (rest === '') return terminal.note(await modelsText(client, directory, talk.model))
-      talk.model = await chooseModel(client, directory, rest)
-      return terminal.note(`from now on ${talk.model.providerId}/${talk.model.modelId}`)
-    case 'agent':
-      talk.agent = rest === '' ? undefined : await chooseAgent(client, directory, rest)
-      return terminal.note(talk.agent === undefined ? 'from now on the usual agent' : `from now on ${talk.agent}`)
-    case 'thinking':
-      talk.isThinking = !talk.isThinking
-      return terminal.note(talk.isThinking ? 'what the model thinks is shown' : 'what the model thinks is not shown')
-    default:
-      talk.left.abort()
+      terminal.note(sessionId === undefined ? `a new session: ${talk.sessionId}` : `going on in ${sessionId}`)
+    },
+    leave: () => talk.left.abort(),
   }
 }

@@ -1,0 +1,104 @@
+/** Commands that change a session, or lead to another one. */
+import { writeFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import type { UndoTreeNode } from '../../../../protocol/session/undo.js'
+import { workspaceRootOf } from '../../../../protocol/session/bundle.js'
+import { printable } from '../../../../protocol/text/visible-text.js'
+import { type Line, span } from '../../../terminal/span.js'
+import { findSession } from '../../session/session-find.js'
+import { localTime, sessionRecord, shortTitle } from '../../session/session-record.js'
+import { inSession, type SlashCommand, type Spoken } from './slash-command.js'
+
+const LISTED = 15
+const FILES = 5
+
+export const UNDO: SlashCommand = {
+  does: 'takes back the last turn with what it changed on disk',
+  run: inSession((spoken, sessionId) => turn(spoken, sessionId, 'undo')),
+}
+export const REDO: SlashCommand = { does: 'brings it back', run: inSession((spoken, sessionId) => turn(spoken, sessionId, 'redo')) }
+
+export const COMPACT: SlashCommand = {
+  does: 'has a summary stand for what was said so far',
+  run: inSession(async ({ client, note }, sessionId) => {
+    note('the conversation is being compacted')
+    await client.sessions.compact({ sessionId })
+  }),
+}
+
+export const SESSIONS: SlashCommand = {
+  words: '<number or id>',
+  does: 'goes on in another session; alone, the latest of this directory',
+  async run(spoken, rest) {
+    const { client, directory } = spoken
+    const { items } = await client.sessions.list({ directory, roots: 'true', limit: LISTED })
+    const chosen = /^\d{1,2}$/.test(rest) ? items[Number(rest) - 1] : undefined
+    if (rest !== '') return spoken.enter(chosen?.id ?? (await findSession(client, rest)).id)
+    if (items.length === 0) return spoken.note('no session of this directory yet')
+    spoken.lines(
+      items.map(sessionRecord).map(({ id, title, state, updated }, index): Line => {
+        const here = id === spoken.sessionId ? ' (this one)' : state === 'idle' ? '' : ` (${state})`
+        return [
+          span(`${String(index + 1).padStart(2)}  `, 'cyan'),
+          span(`${localTime(updated)}  `, 'dim'),
+          span(printable(shortTitle(title))),
+          span(here, 'dim'),
+        ]
+      }),
+    )
+    spoken.note('/sessions <number> goes on in it')
+  },
+}
+
+export const RENAME: SlashCommand = {
+  words: '<title>',
+  does: 'gives the session another title',
+  run: inSession(async ({ client, note }, sessionId, rest) => {
+    if (rest === '') return note('how? /rename <title>')
+    const { title } = await client.sessions.update({ sessionId, body: { title: rest } })
+    note(`it is called ${title} now`)
+  }),
+}
+
+export const FORK: SlashCommand = {
+  does: 'goes on in a copy of the session',
+  run: inSession(async (spoken, sessionId) => {
+    const { id } = await spoken.client.sessions.fork({ sessionId, body: {} })
+    await spoken.enter(id)
+    spoken.note(`this is a copy; the original is ${sessionId}`)
+  }),
+}
+
+export const EXPORT: SlashCommand = {
+  words: '<file>',
+  does: 'writes the session to a file, for svc session import',
+  run: inSession(async ({ client, directory, note }, sessionId, rest) => {
+    const file = resolve(directory, rest === '' ? `${sessionId}.json` : rest)
+    const session = await client.sessions.get({ sessionId })
+    const bundles = await client.sessions.export({ body: { workspaceRoot: workspaceRootOf(session), sessionId } })
+    // A file that is there is somebody's.
+    await writeFile(file, `${JSON.stringify(bundles)}\n`, { flag: 'wx' })
+    note(`written to ${file}`)
+  }),
+}
+
+/** Says which turn it was and which files changed, or that there is none left. */
+async function turn({ client, note }: Spoken, sessionId: string, direction: 'undo' | 'redo'): Promise<void> {
+  const before = statesOf((await client.sessions.undoTree({ sessionId })).nodes)
+  await client.sessions[direction]({ sessionId, body: {} })
+  const { nodes } = await client.sessions.undoTree({ sessionId })
+  const changed = nodes.filter(({ id, status }) => before.get(id) !== status)
+  if (changed.length === 0) return note(direction === 'undo' ? 'nothing is left to take back' : 'nothing is taken back')
+  for (const node of changed) note(`${direction === 'undo' ? 'taken back' : 'brought back'}: ${shortTitle(node.title)}${filesText(node)}`)
+  if (direction === 'undo') note('/redo brings it back')
+}
+
+function statesOf(nodes: readonly UndoTreeNode[]): ReadonlyMap<string, string> {
+  return new Map(nodes.map(({ id, status }) => [id, status]))
+}
+
+function filesText({ snapshots: { files, paths = [] } }: UndoTreeNode): string {
+  if (files === 0) return ''
+  const named = paths.slice(0, FILES).join(', ')
+  return ` (${named === '' ? `${files} files` : named}${paths.length > FILES ? `, and ${paths.length - FILES} more` : ''})`
+}

@@ -1,0 +1,120 @@
+/**
+ * What is said in a conversation, and done with what is typed.
+ *
+ * I1 What is sent is sent in the order it was typed, and an abort after all that was sent before it.
+ * I2 What could not be sent goes back to where it was typed.
+ */
+import { randomUUID } from 'node:crypto'
+import { patiently } from '../../../published/client/patience.js'
+import { PLATFORM } from '../../../published/client/platform.js'
+import { understand } from '../../commands/chat/chat-lines.js'
+import type { Spoken } from '../../commands/chat/slash/slash-command.js'
+import { SLASH } from '../../commands/chat/slash/slash-commands.js'
+import { partsOf, type Said } from './said.js'
+import { choose, clientOf, fail, note, type Talk, tell } from './talk.js'
+
+/** A command, a prompt, or a line for the shell. */
+export function say(talk: Talk, said: Said, isRunning: boolean): void {
+  const known = talk.commands.map(({ name }) => name)
+  const typed = understand(said.text, known)
+  if (typed.type === 'nothing') return
+  if (typed.type === 'unknown') return note(talk, typed.hint)
+  if (typed.type === 'command') return run(talk, typed.name, typed.rest)
+  if (/^!\s*\S/.test(typed.text)) return shell(talk, typed.text.slice(1).trim())
+  void send(talk, { ...said, text: typed.text }, isRunning || talk.waiting.size > 0 ? 'steer' : 'queue')
+}
+
+function run(talk: Talk, name: string, rest: string): void {
+  const act = async () => SLASH[name]?.run(spokenIn(talk), rest)
+  act().catch((error: unknown) => fail(talk, error))
+}
+
+/** The session that is spoken in; the first prompt makes one. */
+async function session(talk: Talk): Promise<string> {
+  if (talk.sessionId !== undefined) return talk.sessionId
+  const waiting = [...talk.waiting]
+  const { id } = await clientOf(talk).sessions.create({ directory: talk.directory, body: {} })
+  choose(talk, id)
+  for (const [messageId, text] of waiting) talk.waiting.set(messageId, text)
+  return id
+}
+
+/** I1, I2 */
+function send(talk: Talk, { text, images }: Said, delivery: 'steer' | 'queue'): Promise<void> {
+  const { waiting, lane, left } = talk
+  const messageId = `msg_${randomUUID()}`
+  waiting.set(messageId, text)
+  talk.onChange()
+  const sending = lane.run(async () => {
+    const sessionId = await session(talk)
+    const { model, agent, directory, agents, facts } = talk
+    const place = { client: clientOf(talk), directory, agents, model: model ?? facts.model, note: (said: string) => note(talk, said) }
+    const parts = await partsOf(place, { text, images })
+    const body = { messageId, delivery, parts, ...(model !== undefined && { model }), ...(agent !== undefined && { agent }) }
+    const patience = { platform: PLATFORM, attempts: Number.POSITIVE_INFINITY, signal: left.signal }
+    await patiently(patience, () => clientOf(talk).sessions.prompt({ sessionId, body }))
+  })
+  return sending.catch((error: unknown) => {
+    if (!waiting.delete(messageId)) return
+    talk.giveBack([text])
+    fail(talk, error)
+  })
+}
+
+/** Answers once the command has ended: nothing waits for that. */
+function shell(talk: Talk, command: string): void {
+  talk.lane
+    .run(() => session(talk))
+    .then((sessionId) => clientOf(talk).sessions.shell({ sessionId, body: { command } }))
+    .catch((error: unknown) => fail(talk, error))
+}
+
+/** I1. What waits behind the run goes with it. */
+export function abort(talk: Talk): void {
+  const { sessionId, lane } = talk
+  if (sessionId === undefined) return
+  lane.run(() => clientOf(talk).sessions.abort({ sessionId, body: { queue: 'clear' } })).catch((error: unknown) => fail(talk, error))
+}
+
+/** The conversation as commands see it. */
+function spokenIn(talk: Talk): Spoken {
+  return {
+    client: clientOf(talk),
+    directory: talk.directory,
+    commands: talk.commands,
+    get sessionId() {
+      return talk.sessionId
+    },
+    get model() {
+      return talk.model
+    },
+    set model(model) {
+      talk.model = model
+    },
+    get agent() {
+      return talk.agent
+    },
+    set agent(agent) {
+      talk.agent = agent
+    },
+    get isThinking() {
+      return talk.isThinking
+    },
+    set isThinking(isThinking) {
+      talk.isThinking = isThinking
+    },
+    note: (text) => note(talk, text),
+    lines: (lines) => tell(talk, lines),
+    width: talk.width,
+    queue: (text) => send(talk, { text, images: [] }, 'queue'),
+    async enter(sessionId) {
+      const { sessions } = clientOf(talk)
+      const { id, title } = await (sessionId === undefined
+        ? sessions.create({ directory: talk.directory, body: {} })
+        : sessions.get({ sessionId }))
+      choose(talk, id)
+      note(talk, sessionId === undefined ? `a new session: ${id}` : `going on in ${id} (${title})`)
+    },
+    leave: () => talk.machine({ type: 'person.left' }),
+  }
+}

@@ -29,7 +29,7 @@ afterEach(async () => {
 async function begin(provider: RealAgent['provider'], works: Readonly<Record<string, Act>>, body: object = {}): Promise<string> {
   model = await startModelServer(realModel(works))
   agent = REAL_AGENTS.find((each) => each.provider === provider) as RealAgent
-  server = await scene.start(agent.env(model.url))
+  server = await scene.start(agent.env(model.url, scene.place))
   return (await server.createSession({ externalProvider: provider, ...body })).id
 }
 
@@ -82,7 +82,7 @@ for (const provider of ['opencode', 'codex'] as const) {
       ])
       await expectNobody()
       await server.stop()
-      server = await scene.start(agent.env(model.url))
+      server = await scene.start(agent.env(model.url, scene.place))
       const more = await answer(id, 'more')
       expect([textOf(more), more.info]).toMatchObject([expect.stringContaining('Once more.'), { finish: 'stop' }])
       const asked = JSON.stringify(askedFor(model, 'more').at(-1)?.body)

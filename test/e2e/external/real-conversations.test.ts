@@ -113,7 +113,9 @@ for (const provider of ['opencode', 'codex'] as const) {
       expect(await askedFor(model, 'story').at(-1)?.ended).toBe('cut')
 
       await started('tale')
-      for (const { pid, parent } of itsPrograms()) if (parent === server.pid) process.kill(pid, 'SIGKILL')
+      // Each is found twice, below the server and by its place, and may be gone before it is killed once more.
+      for (const pid of new Set(itsPrograms().flatMap((each) => (each.parent === server.pid ? [each.pid] : []))))
+        process.kill(pid, 'SIGKILL')
       await ended('tale', `The agent "${provider}" has failed: its program was ended by SIGKILL`)
       expect(await server.get<Session>(`/v2/sessions/${id}`)).toMatchObject({ externalAgent: { status: 'error' } })
       expect(await server.statuses()).toEqual({})

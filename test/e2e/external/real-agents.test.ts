@@ -40,7 +40,7 @@ for (const { provider, folder, env } of REAL_AGENTS) {
     async () => {
       model = await startModelServer(() => reply(text('Nobody should ask.'), finish('stop')))
       scene = openScene(makePlace())
-      const server = await scene.start(env(model.url))
+      const server = await scene.start(env(model.url, scene.place))
       const path = `/v2/external/options/preview?provider=${provider}`
       expect(running(server, folder)).toEqual([])
 

@@ -29,7 +29,7 @@ afterEach(async () => {
 async function begin(provider: RealAgent['provider'], works: Readonly<Record<string, Act>>, body: object = {}): Promise<string> {
   model = await startModelServer(realModel(works))
   agent = REAL_AGENTS.find((each) => each.provider === provider) as RealAgent
-  server = await scene.start(agent.env(model.url))
+  server = await scene.start(agent.env(model.url, scene.place))
   return (await server.createSession({ externalProvider: provider, ...body })).id
 }
 
@@ -59,7 +59,7 @@ const itsPrograms = () => [
   // Other tests have theirs.
   ...mentioning(scene.place.root).filter(({ command }) => command.includes(agent.folder)),
 ]
-/** What the server started beside the agent may have ended by itself since it was listed. */
+/** It is found twice, below the server and by its place, and may have ended by itself since then. */
 const kill = (pid: number) => {
   try {
     process.kill(pid, 'SIGKILL')
@@ -90,7 +90,7 @@ for (const provider of ['opencode', 'codex'] as const) {
       ])
       await expectNobody()
       await server.stop()
-      server = await scene.start(agent.env(model.url))
+      server = await scene.start(agent.env(model.url, scene.place))
       const more = await answer(id, 'more')
       expect([textOf(more), more.info]).toMatchObject([expect.stringContaining('Once more.'), { finish: 'stop' }])
       const asked = JSON.stringify(askedFor(model, 'more').at(-1)?.body)

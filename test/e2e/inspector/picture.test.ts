@@ -26,4 +26,19 @@ describe.skipIf(CHROMIUM === undefined)(`a picture ${IN_CHROMIUM}`, () => {
     expect(texts).toEqual(['plain', 'faint', 'hidden in the ground', 'not drawn'])
     expect(illegible).toEqual(['faint', 'hidden in the ground', 'not drawn'])
   })
+
+  test('is taken once more where a frame was painted in part: what can be read then could be read', async () => {
+    await page.setContent('<body style="background: #202020; font: 16px sans-serif"><p style="color: #202020">late</p>')
+    // The first picture lies between two looks at the texts.
+    await page.evaluate(() => {
+      const walk = document.createTreeWalker.bind(document)
+      let looks = 0
+      document.createTreeWalker = (...given) => {
+        looks += 1
+        if (looks > 2) document.querySelector('p')?.style.setProperty('color', 'white')
+        return walk(...given)
+      }
+    })
+    expect(await pictureOf(page)).toMatchObject({ texts: ['late'], illegible: [] })
+  })
 })

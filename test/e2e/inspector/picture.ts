@@ -20,7 +20,22 @@ export interface Picture {
 /** Ratio of the brightest to the darkest pixel of a text; thin strokes never reach their full colour. */
 const CONTRAST = 3
 
+/** How often is looked at once more where something cannot be read. */
+const LOOKS = 3
+
+/** What nobody can read stays so: of a page that lives on a busy machine a picture may show a frame that is painted in part. */
 export async function pictureOf(page: Page): Promise<Picture> {
+  let picture = await takenOf(page)
+  for (let look = 0; look < LOOKS && picture.illegible.length > 0; look++) {
+    const known = picture.illegible
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))))
+    const next = await takenOf(page)
+    picture = { ...next, illegible: next.illegible.filter((text) => known.includes(text)) }
+  }
+  return picture
+}
+
+async function takenOf(page: Page): Promise<Picture> {
   const before = await page.evaluate(textInSight)
   const png = await page.screenshot({ animations: 'disabled', caret: 'hide' })
   const after = new Set((await page.evaluate(textInSight)).map((box) => JSON.stringify(box)))

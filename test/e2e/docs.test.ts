@@ -101,7 +101,7 @@ const STEPS: Readonly<Record<string, readonly Step[]>> = {
     { prints: /→ hello Ada\n[^]*Calling hello is done: Hello, Ada!\n/ },
     { needs: 'perl', prints: /→ hello Ada\n[^]*Calling hello is done: Good morning, Ada!\n/ },
   ],
-  'docs/tenants.md': [{ prints: /^svct_[\w-]{43}\n[^]*^[0-9a-f]{12} {2}acme {4}\/\S+$/m }],
+  'docs/tenants.md': [{ prints: /^svct_[\w-]{43}\n[^]*^[0-9a-f]{12} {2}acme {4}\/\S+ {2}none$/m }],
   'docs/configuration.md': [{ prints: /^write {2}\S*svc\.json$[^]*^wrote \S*svc\.json$/m }],
   'docs/inspector.md': [
     {

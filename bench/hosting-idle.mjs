@@ -33,8 +33,8 @@ try {
   await delay(15_000)
   await tell(`nothing awake, ${ASLEEP} asleep`)
   await wake(ASLEEP + 1, AWAKE)
-  // Starts are followed by work that is not of an idle worker.
-  await delay(30_000)
+  // After a start the heap is made small, for about a minute.
+  await delay(90_000)
   await tell(`${AWAKE} awake, ${ASLEEP} asleep`)
   await host.end()
 } finally {

@@ -101,7 +101,7 @@ const STEPS: Readonly<Record<string, readonly Step[]>> = {
     { prints: /→ hello Ada\n[^]*Calling hello is done: Hello, Ada!\n/ },
     { needs: 'perl', prints: /→ hello Ada\n[^]*Calling hello is done: Good morning, Ada!\n/ },
   ],
-  'docs/tenants.md': [{ prints: /^svct_[\w-]{43}\nID +TENANT +DIRECTORIES +QUOTAS\n[0-9a-f]{12} {2}acme {4}\/\S+ +none$/m }],
+  'docs/tenants.md': [{ prints: /^svct_[\w-]{43}\n[^]*^[0-9a-f]{12} {2}acme {4}\/\S+ {2}none$/m }],
   'docs/configuration.md': [{ prints: /^write {2}\S*svc\.json$[^]*^wrote \S*svc\.json$/m }],
   'docs/inspector.md': [
     {
@@ -117,8 +117,8 @@ const STEPS: Readonly<Record<string, readonly Step[]>> = {
     nothing,
     nothing,
     nothing,
-    { server: true, prepare: converse, prints: /^wrote .*svc-monday\.tar: .*, 1 conversation, .* without credentials\n$/ },
-    { prints: /^restored .*look: .*\nrestored .*\nwhat was there before is in .*\n/, after: () => expect(restored()).toBe(true) },
+    { server: true, needs: 'sqlite3', prepare: converse, prints: /^$/ },
+    { needs: 'sqlite3', prints: /^ok {4}database .*, sound$/m, after: () => expect(restored()).toBe(true) },
     { prints: /^ok {4}providers {8}svc$/m },
   ],
   'docs/troubleshooting.md': [

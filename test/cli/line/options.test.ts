@@ -27,6 +27,7 @@ const VALUE: Readonly<Record<string, string>> = {
   'audit --since': '2026-05-04',
   'workflow preview --from': '2026-05-04',
   'serve --cors': 'https://app.example:8443',
+  'token create --model-cost-per-day': '2.5',
 }
 /** It is there to say what is meant by it. */
 const REFUSED = 'chat --json'

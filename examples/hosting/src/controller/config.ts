@@ -25,8 +25,11 @@ const Times = z
   .strictObject({
     /** Of a lease of this controller, s. */
     lease: z.number().min(1).default(5),
-    /** A worker that is well is looked at so often, s; a request that it does not answer is heard of at once. */
-    inspect: z.number().min(0.1).default(10),
+    /**
+     * A worker that is well is looked at so often, s: whether it may sleep, and how long it has. A request that it does not answer is heard of
+     * at once. Most of what an idle worker costs are the looks.
+     */
+    inspect: z.number().min(0.1).default(60),
     /** Unused for so long a worker is put to sleep, s. */
     idle: z.number().min(0.5).default(600),
     /** A worker is started for so long, s. */

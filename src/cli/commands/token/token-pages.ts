@@ -10,8 +10,7 @@ const FILE = {
 } as const
 const COMMON = { file: FILE, json: JSON_OUT } as const
 
-const most = (help: string) =>
-  ({ type: 'number', value: 'number', least: 0, most: Number.MAX_SAFE_INTEGER, help, otherwise: 'no bound' }) as const
+const most = (help: string) => ({ type: 'number', value: 'number', least: 0, most: 999_999_999_999, help, otherwise: 'no bound' }) as const
 
 /** What bounds the tenant of a token, by the fields of the file. */
 const QUOTAS = {

@@ -183,7 +183,8 @@ describe('managed files', () => {
     stored.forEach(({ path }, age) => utimesSync(path, now, now - 60 * age))
     expect(await outputs.sweep()).toBe(false)
     const [first, second] = stored
-    expect((await effects.files.readDirectory(directory)).map(({ name }) => name).toSorted()).toEqual([first?.id, second?.id].toSorted())
+    const left = (await effects.files.readDirectory(directory)).map(({ name }) => name)
+    expect(new Set(left)).toEqual(new Set([first?.id, second?.id]))
   })
 
   it('are removed in bounded steps', async () => {

@@ -25,15 +25,15 @@ test('what is not ready is named, and over when it is', async () => {
   const well = { store: { ready: true }, disk: { ready: true, freeBytes: machine.free }, plugins: { ready: true, givenUp: [] } }
   expect(await readiness()).toEqual({ ready: true, ...well })
   machine.reason = 'SQLITE_FULL'
-  await later()
+  later()
   expect(await readiness()).toEqual({ ready: false, ...well, store: { ready: false, reason: 'SQLITE_FULL' } })
   machine.reason = undefined
   machine.free = LIMITS.store.freeBytes - 1
-  await later()
+  later()
   expect(await readiness()).toMatchObject({ ready: false, store: { ready: true }, disk: { ready: false, freeBytes: machine.free } })
   machine.free = LIMITS.store.freeBytes
   machine.plugins = ['dev.example.broken']
-  await later()
+  later()
   expect(await readiness()).toMatchObject({
     ready: true,
     disk: { ready: true },
@@ -45,7 +45,7 @@ test('however often it is asked, it is looked at once in a while', async () => {
   const { machine, readiness, later } = setup()
   for (let asked = 0; asked < 50; asked++) await readiness()
   expect(machine.writes).toBe(1)
-  await later()
+  later()
   await Promise.all(Array.from({ length: 50 }, readiness))
   expect(machine.writes).toBe(2)
 })

@@ -14,8 +14,9 @@ export function readLogs(args: string[]): LogsOptions {
 }
 
 export function readUsage(args: string[]): UsageOptions {
-  const { by, days, json } = readLine(USAGE, args).values
-  return { by, days: days ?? 30, json }
+  const { by, days, disk, json } = readLine(USAGE, args).values
+  if (disk && (by !== undefined || days !== undefined)) throw new Error('--disk needs no --by and no --days')
+  return { by, days: days ?? 30, disk, json }
 }
 
 export function readCleanup(args: string[]): CleanupOptions {

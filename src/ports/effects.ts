@@ -77,6 +77,11 @@ export interface WriteOptions extends AccessOptions {
 }
 
 /** All paths absolute. Missing files reject with a Node error whose `code` is `ENOENT`. */
+export interface DiskRoom {
+  readonly free: number
+  readonly total: number
+}
+
 export interface Files {
   /** Canonical path with links resolved. */
   realPath(path: string): Promise<string>
@@ -91,6 +96,8 @@ export interface Files {
   /** The first place on the way to a path, links included, where others could change what is read there; undefined = nowhere, or nothing is there. */
   exposure(path: string): Promise<Exposed | undefined>
   readDirectory(path: string): Promise<DirectoryEntry[]>
+  /** Bytes of the disk a path lies on, and those this user may still write; undefined where that cannot be told. */
+  room(path: string): Promise<DiskRoom | undefined>
   /** Whole file; rejects with `request.unprocessable` beyond `maxBytes`. Regular files only, never blocks on special files. */
   read(path: string, maxBytes: number, options?: AccessOptions): Promise<Uint8Array>
   /** At most `length` bytes from `offset`, fewer where the file ends. Regular files only, never blocks on special files. */

@@ -350,7 +350,7 @@ export interface Artifacts {
 }
 
 export interface System {
-  health(): HealthResponse
+  health(): Promise<HealthResponse>
   meta(): ApiMeta
   runtime(): RuntimeInfo
   hostedExecution(): Promise<ExecutionPolicy>

@@ -17,6 +17,8 @@ export function createArtifactTable(connection: Connection): ArtifactTable {
   const usage = connection.query<[string], { count: number; bytes: number }>(
     `select count(*) as count, coalesce(sum(json ->> '$.size'), 0) as bytes from artifacts where tenant_id = ?`,
   )
+  const bytes = connection.query<[], { bytes: number }>(`select coalesce(sum(json ->> '$.size'), 0) as bytes from artifacts`)
+  const removeOld = connection.query<[number]>('delete from artifacts where created <= ?')
   const until = connection.query<[string, number, number], { id: string }>(
     'select id from artifacts where tenant_id = ? and created <= ? order by created, id limit ?',
   )
@@ -31,6 +33,8 @@ export function createArtifactTable(connection: Connection): ArtifactTable {
     list: (tenantId, sessionId) =>
       (sessionId === undefined ? list.all(tenantId) : listOfSession.all(tenantId, sessionId)).map((row) => valueOf<Artifact>(row.json)),
     usage: (tenantId) => usage.get(tenantId) ?? { count: 0, bytes: 0 },
+    bytes: () => bytes.get()?.bytes ?? 0,
+    removeMadeUntil: (created) => removeOld.run(created),
     madeUntil: (tenantId, created, limit) => until.all(tenantId, created, limit).map((row) => row.id),
     remove: (id) => void remove.run(id),
     ids: () => ids.all().map((row) => row.id),

@@ -8,7 +8,7 @@ export interface Counters {
   set(name: CounterName, value: number): void
 }
 
-type CounterName = 'events.reserved' | 'events.pruned' | 'events.begun' | 'log.synced'
+type CounterName = 'events.reserved' | 'events.pruned' | 'events.begun' | 'log.synced' | 'tried'
 
 export function createCounters(connection: Connection): Counters {
   const get = connection.query<[string], { value: number }>('select value from counters where name = ?')

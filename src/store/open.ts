@@ -148,6 +148,7 @@ function assemble(connection: Connection, failpoint: Failpoint | undefined, file
     reserveSequences: createSequenceReservation(connection, transact, counters),
     sync: logSync.sync,
     prune: createPrune(connection, transact, counters),
+    tryWrite: () => transact('process', () => counters.set('tried', counters.get('tried') + 1)),
     checkpoint() {
       if (connection.inTransaction) throw new Error('the log cannot be moved inside a transaction')
       connection.exec('pragma wal_checkpoint(passive)')

@@ -298,6 +298,10 @@ export interface ArtifactTable {
   list(tenantId: string, sessionId?: string): Artifact[]
   /** How many a tenant has, and their bytes. */
   usage(tenantId: string): { readonly count: number; readonly bytes: number }
+  /** Bytes of all tenants. */
+  bytes(): number
+  /** What was made at that time or before it goes, whoever has it. */
+  removeMadeUntil(created: number): number
   /** The oldest of those of a tenant that were made at that time or before it. */
   madeUntil(tenantId: string, created: number, limit: number): string[]
   remove(id: string): void
@@ -344,6 +348,8 @@ export interface Store {
   reserveSequences(count: number): number
   /** One bounded step of retention; true while more is left to remove. */
   prune(retention: Retention): boolean
+  /** Commits something of no meaning. Throws `store.unavailable` while nothing can be written. */
+  tryWrite(): void
   /** Moves the log into the database file; called when idle. */
   checkpoint(): void
   /** Checkpoints, closes and releases the lock. */

@@ -330,7 +330,7 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
     }),
   }
   const system: System = {
-    health: () => ({
+    health: async () => ({
       healthy: true,
       version: '0.1.0',
       providerCredentialStore: 'file',

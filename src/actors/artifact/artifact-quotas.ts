@@ -12,14 +12,21 @@ const DAY = 86_400_000
 
 type Rows = Pick<Store, 'artifacts'>
 
-/** Throws `quota.exceeded` when there would be too many with these, or too many bytes. */
-export function refuseTooMany({ artifacts }: Rows, { tenantId, quotas = {} }: Caller, arriving: readonly Pick<Artifact, 'size'>[]): void {
+/** Throws `quota.exceeded` when there would be too many with these, or too many bytes: of the tenant, or, `most`, of all together. */
+export function refuseTooMany(
+  { artifacts }: Rows,
+  { tenantId, quotas = {} }: Caller,
+  arriving: readonly Pick<Artifact, 'size'>[],
+  most = Number.POSITIVE_INFINITY,
+): void {
   const { maxArtifacts, maxArtifactBytes } = quotas
+  const more = arriving.reduce((sum, { size }) => sum + size, 0)
+  if (most !== Number.POSITIVE_INFINITY && artifacts.bytes() + more > most) throw full(most)
   if (maxArtifacts === undefined && maxArtifactBytes === undefined) return
   const { count, bytes } = artifacts.usage(tenantId)
   if (maxArtifacts !== undefined && count + arriving.length > maxArtifacts) throw exceeded('maxArtifacts', maxArtifacts, 'artifacts')
-  const size = arriving.reduce((sum, each) => sum + each.size, bytes)
-  if (maxArtifactBytes !== undefined && size > maxArtifactBytes) throw exceeded('maxArtifactBytes', maxArtifactBytes, 'bytes of artifacts')
+  if (maxArtifactBytes !== undefined && bytes + more > maxArtifactBytes)
+    throw exceeded('maxArtifactBytes', maxArtifactBytes, 'bytes of artifacts')
 }
 
 /** Bytes that one more may have: what arrives beyond that is not written. */
@@ -38,4 +45,9 @@ function exceeded(quota: string, limit: number, what: string): SvcError {
     quota,
     limit,
   })
+}
+
+function full(limit: number): SvcError {
+  const message = `Uploads may take ${limit} bytes on this server (storage.artifactsMiB). Delete some first, or have more allowed.`
+  return new SvcError('quota.exceeded', message, { quota: 'storage.artifactsMiB', limit })
 }

@@ -18,6 +18,7 @@ import { LIMITS } from '../../protocol/limits.js'
 import type { Store } from '../../store/store.js'
 import { safeFilename, safeMediaType } from './artifact-names.js'
 import { keptSince, refuseTooMany, roomFor } from './artifact-quotas.js'
+import { type FollowedBounds, followBounds } from './storage-bounds.js'
 import type { Effects, FileSink } from '../../ports/effects.js'
 import type { Artifacts, ArtifactUpload } from '../../ports/facades.js'
 import { type IncomingArtifacts, receiveArtifacts } from './incoming.js'
@@ -29,6 +30,8 @@ export interface ArtifactsOptions {
   readonly store: Pick<Store, 'transact' | 'artifacts' | 'sessions'>
   /** `<state>/artifacts`. */
   readonly directory: string
+  /** Of all tenants together. */
+  readonly bounds?: FollowedBounds
 }
 
 export interface ArtifactFiles extends Artifacts {
@@ -38,9 +41,10 @@ export interface ArtifactFiles extends Artifacts {
   sweep(): Promise<number>
 }
 
-export function createArtifacts({ effects, store, directory }: ArtifactsOptions): ArtifactFiles {
+export function createArtifacts({ effects, store, directory, bounds = followBounds() }: ArtifactsOptions): ArtifactFiles {
   const { files, ids, clock, log } = effects
   const uploading = new Set<string>()
+  const mostBytes = () => bounds.now().artifacts.bytes
 
   const folderOf = (tenantId: string) =>
     `${directory}/${/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(tenantId) ? tenantId : `~${effects.sha256(tenantId)}`}`
@@ -69,7 +73,7 @@ export function createArtifacts({ effects, store, directory }: ArtifactsOptions)
     try {
       store.transact('power', () => {
         checkSession(store, caller, artifact.sessionId)
-        refuseTooMany(store, caller, [artifact])
+        refuseTooMany(store, caller, [artifact], mostBytes())
         store.artifacts.insert(artifact, caller.tenantId)
       })
     } catch (error) {
@@ -90,11 +94,12 @@ export function createArtifacts({ effects, store, directory }: ArtifactsOptions)
     async create(caller, upload) {
       checkSession(store, caller, upload.sessionId)
       forgetOld(caller)
-      refuseTooMany(store, caller, [{ size: 0 }])
+      await bounds.refresh()
+      refuseTooMany(store, caller, [{ size: 0 }], mostBytes())
       let room = roomFor(store, caller)
       const fits = (size: number) => {
         if (size <= room) return
-        refuseTooMany(store, caller, [{ size }])
+        refuseTooMany(store, caller, [{ size }], mostBytes())
         room = roomFor(store, caller)
       }
       const workspaceId = caller.workspaceId ?? store.sessions.get(upload.sessionId ?? '')?.workspaceId
@@ -118,7 +123,7 @@ export function createArtifacts({ effects, store, directory }: ArtifactsOptions)
         folder: folderOf(caller.tenantId),
         uploading,
         insert(whole) {
-          refuseTooMany(store, caller, whole)
+          refuseTooMany(store, caller, whole, mostBytes())
           for (const artifact of whole) store.artifacts.insert(artifact, caller.tenantId)
         },
       }),
@@ -134,7 +139,7 @@ export function createArtifacts({ effects, store, directory }: ArtifactsOptions)
       await removeFile(caller, id)
     },
 
-    sweep: () => removeGarbage(files, directory, { rows: store.artifacts, uploading }),
+    sweep: () => removeGarbage(files, directory, { rows: withoutOld(store, clock.now() - bounds.now().artifacts.age), uploading }),
   }
 }
 
@@ -178,8 +183,27 @@ async function receive(
     return received
   } catch (error) {
     await sink.discard().catch(() => undefined)
-    throw error
+    throw atFolder(error, folder)
   }
+}
+
+const FULL: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'a quota of the disk is used up',
+  EROFS: 'its file system is read-only',
+}
+
+/** Which place could not be written, and why. */
+function atFolder(error: unknown, folder: string): unknown {
+  const reason = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const why = FULL[reason]
+  if (why === undefined) return error
+  return new SvcError(
+    'store.unavailable',
+    `The upload cannot be written to ${folder}: ${why}. Nothing of it is kept.`,
+    { reason, directory: folder },
+    { cause: error },
+  )
 }
 
 interface Received {
@@ -200,6 +224,12 @@ async function copy(bytes: AsyncIterable<Uint8Array>, sink: FileSink, fits: (siz
     await sink.write(chunk)
   }
   return { size, sha256: hash.digest('hex') }
+}
+
+/** Rows, once those of what was made that long ago are gone. */
+function withoutOld(store: Pick<Store, 'transact' | 'artifacts'>, created: number): Store['artifacts'] {
+  if (created !== Number.NEGATIVE_INFINITY) store.transact('power', () => store.artifacts.removeMadeUntil(created))
+  return store.artifacts
 }
 
 interface Kept {

@@ -10,8 +10,9 @@ import { LIMITS } from '../../protocol/limits.js'
 import type { Effects } from '../../ports/effects.js'
 import type { ManagedOutputs, ToolResult } from '../../ports/plugin.js'
 import { wellFormed } from '../../protocol/text/well-formed.js'
+import { type FollowedBounds, followBounds } from './storage-bounds.js'
 
-const { outputLines, outputBytes, artifactBytes, artifactRetention } = LIMITS.tools
+const { outputLines, outputBytes, artifactBytes } = LIMITS.tools
 /** Files removed by one sweep at most. */
 const SWEPT = 1000
 
@@ -41,6 +42,7 @@ export interface ManagedOutputsOptions {
   readonly effects: Pick<Effects, 'files' | 'ids' | 'clock'>
   /** `<state>/tool-output`. */
   readonly directory: string
+  readonly bounds?: FollowedBounds
 }
 
 export interface OutputFiles extends ManagedOutputs {
@@ -48,7 +50,7 @@ export interface OutputFiles extends ManagedOutputs {
   sweep(): Promise<boolean>
 }
 
-export function createManagedOutputs({ effects, directory }: ManagedOutputsOptions): OutputFiles {
+export function createManagedOutputs({ effects, directory, bounds = followBounds() }: ManagedOutputsOptions): OutputFiles {
   const { files, ids, clock } = effects
   return {
     async store(text) {
@@ -60,16 +62,19 @@ export function createManagedOutputs({ effects, directory }: ManagedOutputsOptio
     },
     async sweep() {
       const entries = await files.readDirectory(directory).catch(() => [])
-      const expired = clock.now() - artifactRetention
-      let removed = 0
-      for (const { name, kind } of entries) {
-        if (kind !== 'file') continue
-        const stat = await files.stat(`${directory}/${name}`)
-        if (stat === undefined || stat.modifiedMs >= expired) continue
-        if (removed === SWEPT) return true
-        await files.remove(`${directory}/${name}`)
-        removed++
-      }
+      const kept = await Promise.all(
+        entries.filter(({ kind }) => kind === 'file').map(async ({ name }) => ({ name, stat: await files.stat(`${directory}/${name}`) })),
+      )
+      const { age, bytes } = bounds.now().outputs
+      const expired = clock.now() - age
+      let left = 0
+      const surplus = kept
+        .flatMap(({ name, stat }) => (stat === undefined ? [] : [{ name, size: stat.size, at: stat.modifiedMs }]))
+        .toSorted((one, other) => other.at - one.at)
+        .filter(({ size, at }) => (left += size) > bytes || at < expired)
+        .toReversed()
+      for (const { name } of surplus.slice(0, SWEPT)) await files.remove(`${directory}/${name}`)
+      if (surplus.length > SWEPT) return true
       return false
     },
   }

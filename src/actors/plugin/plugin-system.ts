@@ -17,7 +17,7 @@ import { waitAtMost } from '../../kernel/patience.js'
 import { createLru } from '../../kernel/lru.js'
 import type { Snapshots } from '../resource/snapshot/snapshots.js'
 import { createDirectoryPlugins, type DirectoryPlugins } from './package/directory-plugins.js'
-import { inspectPlugins } from './facade/inspection.js'
+import { createInspection } from './facade/inspection.js'
 import type { NativeHost, NativePlugin } from '../../ports/plugin.js'
 import { createBuiltIns } from './package/built-ins.js'
 import { createNpmCache } from './entry/npm-cache.js'
@@ -82,6 +82,8 @@ export interface PluginSystem extends WorkspacePlugins {
   sweep(): Promise<void>
   readonly generation: number
   counters(): { readonly plugins: number }
+  /** Ids of packages of the installation that failed too often and are not started any more. */
+  givenUp(): readonly string[]
   /** Every plugin as it is now, for the inspector. */
   inspected(): InspectedPlugin[]
   /** What the processes of a plugin wrote to their log last, by the key of the plugin. */
@@ -189,7 +191,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
       return registry.generation
     },
     counters: () => ({ plugins: supervisor.size }),
-    inspected: () => inspectPlugins({ records, supervisor, generations, ...plans }),
+    ...createInspection({ records, supervisor, generations, ...plans }),
     lines: (key) => ({ lines: [...(records.get(key)?.lines ?? [])] }),
   }
 }

@@ -6,6 +6,7 @@ import { createArtifacts } from '../artifact/artifacts.js'
 import type { Effects } from '../../ports/effects.js'
 import { createCallNames } from '../session/state/call-names.js'
 import { createManagedOutputs } from '../artifact/outputs.js'
+import { followBounds } from '../artifact/storage-bounds.js'
 import { type EventFeed, startEventFeed } from '../plugin/calls/event-feed.js'
 import { createNativeHost } from '../host/host.js'
 import { createPluginModelDoor } from '../host/plugin-models.js'
@@ -28,6 +29,7 @@ import { createSequels } from '../session/state/sequels.js'
 import { createTranscripts } from '../session/state/transcripts.js'
 import { untilQuiet } from './quiet.js'
 import { tidyWhenQuiet } from './tidy.js'
+import { createReadiness } from './readiness.js'
 import type { Deployment } from './deployment.js'
 import { createHosting } from './hosting.js'
 import { lendModels } from './lent-models.js'
@@ -75,9 +77,10 @@ export async function assemble(options: AssemblyOptions) {
     arePluginsContained: () => sandboxPolicy(undefined, effects.env) === 'required',
   })
   const providers = lendModels(providing.providers, { store, effects, hosting })
-  const outputs = createManagedOutputs({ effects, directory: `${effects.paths.state}/tool-output` })
-  const artifacts = createArtifacts({ effects, store, directory: `${effects.paths.state}/artifacts` })
-  const keptContents = createKeptContents({ effects, store, directory: `${effects.paths.state}/undo` })
+  const bounds = followBounds(() => configs.load(effects.paths.config))
+  const outputs = createManagedOutputs({ effects, directory: `${effects.paths.state}/tool-output`, bounds })
+  const artifacts = createArtifacts({ effects, store, directory: `${effects.paths.state}/artifacts`, bounds })
+  const keptContents = createKeptContents({ effects, store, directory: `${effects.paths.state}/undo`, bounds })
   const transcripts = createTranscripts(store)
   const fileStates = createFileStates({ effects, kept: keptContents })
   const moving = {
@@ -131,6 +134,7 @@ export async function assemble(options: AssemblyOptions) {
     hosting,
     plugins: serving,
     generation: () => serving.generation,
+    readiness: createReadiness({ effects, store, givenUp: serving.givenUp }),
     tenantResolver,
     deployment,
   })
@@ -176,12 +180,8 @@ export async function assemble(options: AssemblyOptions) {
       signIns.stop()
       management.stop()
     },
-    async sweep() {
-      await outputs.sweep()
-      await artifacts.sweep()
-      await keptContents.sweep()
-      await serving.sweep()
-    },
+    bounds: bounds.refresh,
+    sweep: () => sweepAll([outputs, artifacts, keptContents, serving]),
     /** Nothing of it outlives the service. */
     endInspection: () => inspector.end(),
     quiet: (signal: AbortSignal) => untilQuiet(statuses, signal),
@@ -199,4 +199,8 @@ export async function assemble(options: AssemblyOptions) {
       ...serving.counters(),
     }),
   }
+}
+
+async function sweepAll(parts: readonly { sweep(): Promise<unknown> }[]): Promise<void> {
+  for (const part of parts) await part.sweep()
 }

@@ -3,11 +3,15 @@ import { createAlarm } from '../../kernel/alarm.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Store } from '../../store/store.js'
 import type { Effects } from '../../ports/effects.js'
+import { type StorageBounds, USUAL_BOUNDS } from '../artifact/storage-bounds.js'
 
 const INTERVAL = 60_000
 const SWEEP_EVERY = 60
 const BATCH = 5000
 const PAUSE = 20
+/** ms by which the clock of the wall may differ from that of the machine between two rounds, and how long nothing goes by its age after it did. */
+const JUMP = 3_600_000
+const DOUBT = 86_400_000
 
 export interface Maintenance {
   stop(): void
@@ -18,9 +22,14 @@ export function startMaintenance(deps: {
   store: Pick<Store, 'prune' | 'checkpoint'>
   effects: Pick<Effects, 'clock' | 'log'>
   sweep(): Promise<void>
+  /** How much may be kept, looked up anew. */
+  bounds(): Promise<Pick<StorageBounds, 'events'>>
 }): Maintenance {
   const { store, effects } = deps
+  let { events } = USUAL_BOUNDS
   let rounds = 0
+  let seen = { wall: effects.clock.now(), machine: effects.clock.monotonic() }
+  let trustedFrom = seen.machine
   let next: () => void = round
   const alarm = createAlarm(effects.clock, () => {
     try {
@@ -37,15 +46,37 @@ export function startMaintenance(deps: {
   }
 
   function prune(): void {
-    const { retainedAge, retainedRows, retainedBytes } = LIMITS.events
-    const before = effects.clock.now() - retainedAge
-    const more = store.prune({ before, maxRows: retainedRows, maxBytes: retainedBytes, batch: BATCH, auditRows: LIMITS.audit.retainedRows })
+    const before = isTrusted() ? effects.clock.now() - events.age : 0
+    const maxRows = LIMITS.events.retainedRows
+    const more = store.prune({ before, maxRows, maxBytes: events.bytes, batch: BATCH, auditRows: LIMITS.audit.retainedRows })
     if (more) later(prune, PAUSE)
     else later(round, INTERVAL)
   }
 
+  /** A clock that was set wrong makes everything old at once: what would go by its age waits until that has been noticed. */
+  function isTrusted(): boolean {
+    return seen.machine >= trustedFrom
+  }
+
+  function compareClocks(): void {
+    const now = { wall: effects.clock.now(), machine: effects.clock.monotonic() }
+    const jump = now.wall - seen.wall - (now.machine - seen.machine)
+    seen = now
+    if (Math.abs(jump) < JUMP) return
+    trustedFrom = now.machine + DOUBT
+    effects.log.warn('the clock was set: nothing is removed because of its age for a day', { by: jump })
+  }
+
   function round(): void {
-    if (rounds++ % SWEEP_EVERY === 0) deps.sweep().catch((error: unknown) => effects.log.warn('sweeping failed', { cause: String(error) }))
+    compareClocks()
+    const isSweeping = rounds++ % SWEEP_EVERY === 0
+    deps
+      .bounds()
+      .then(async (bounds) => {
+        events = bounds.events
+        if (isSweeping && isTrusted()) await deps.sweep()
+      })
+      .catch((error: unknown) => effects.log.warn('sweeping failed', { cause: String(error) }))
     store.checkpoint()
     prune()
   }

@@ -97,7 +97,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<RunningRun
       }),
       startSessions: keep(async () => {
         for (const sessionId of queued) parts.sessions.supervisor.wake(sessionId)
-        maintenance = startMaintenance({ store, effects, sweep: parts.sweep })
+        maintenance = startMaintenance({ store, effects, sweep: parts.sweep, bounds: parts.bounds })
         stopTidying = parts.tidy()
       }),
       listen: keep(async () => {

@@ -3,7 +3,7 @@ import { API_VERSION } from '../../protocol/api.js'
 import { SvcError } from '../../protocol/errors.js'
 import { SCHEMA_VERSION } from '../../protocol/event/event.js'
 import type { Tool } from '../../protocol/resource/resource.js'
-import type { Capability } from '../../protocol/system/system.js'
+import type { Capability, Readiness } from '../../protocol/system/system.js'
 import { type Deployment, LOCAL_DEPLOYMENT } from './deployment.js'
 import type { Hosting } from '../tenancy/hosted-session.js'
 import type { Store } from '../../store/store.js'
@@ -30,6 +30,7 @@ export interface SystemDeps {
   readonly version: string
   /** Number of the active plugin registry generation. */
   readonly generation: () => number
+  readonly readiness: () => Promise<Readiness>
   /** How tenants are told apart, in a word. */
   readonly tenantResolver?: (() => string) | undefined
   /** What this server is for; absent = for whoever started it. */
@@ -63,7 +64,7 @@ export async function createSystem(deps: SystemDeps): Promise<System> {
   return {
     workingDirectory,
     installationDirectory: effects.paths.config,
-    health: () => ({
+    health: async () => ({
       healthy: true,
       version,
       providerCredentialStore: models === undefined ? 'file' : 'host',
@@ -73,6 +74,7 @@ export async function createSystem(deps: SystemDeps): Promise<System> {
       artifactStore: 'local',
       artifactStoreShared: false,
       hostedControlPlane: deployment === 'shared-control-plane',
+      readiness: await deps.readiness(),
     }),
     meta: () => ({
       apiVersion: API_VERSION,

@@ -67,6 +67,9 @@ export const serverLimits = {
     walBytes: 64 * MiB,
     /** Copies of the database from before its schema changed, which an older svc can go on with. */
     keptSchemas: 3,
+    /** With less room on the disk of the state the server counts as not ready; how long what was seen is believed. */
+    freeBytes: 32 * MiB,
+    readinessAge: 5 * SECOND,
     flushInterval: 1 * SECOND,
     keptApart: 256 * KiB,
     keptApartOfMany: 2 * KiB,

@@ -94,6 +94,7 @@ export const sessionsLimits = {
     captureBytes: 1 * MiB,
     artifactBytes: 32 * MiB,
     artifactRetention: 7 * DAY,
+    storedBytes: 1024 * MiB,
     readLines: 2000,
     attachmentBytes: 20 * MiB,
     bashTimeout: 120 * SECOND,

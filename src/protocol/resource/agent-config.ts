@@ -111,6 +111,20 @@ export const HostedConfig = z.looseObject({
 export type HostedConfig = z.infer<typeof HostedConfig>
 
 /** The agent document in its flat, normalised form. */
+const most = z.number().min(0).optional()
+
+/** What may lie in the state directory: mebibytes, and days. A value that cannot be read counts as absent. */
+export const StorageConfig = z.looseObject({
+  eventsDays: most,
+  eventsMiB: most,
+  outputsDays: most,
+  outputsMiB: most,
+  undoMiB: most,
+  artifactsDays: most,
+  artifactsMiB: most,
+})
+export type StorageConfig = z.infer<typeof StorageConfig>
+
 export const AgentDocument = z.looseObject({
   $schema: z.string().optional(),
   shell: z.union([z.string(), z.looseObject({ program: z.string(), args: texts.optional() })]).optional(),
@@ -145,6 +159,7 @@ export const AgentDocument = z.looseObject({
   hosted: HostedConfig.optional(),
   /** An unknown value of `acceptance` is the careful one, and told. */
   workflows: z.looseObject({ acceptance: z.string().optional() }).optional(),
+  storage: StorageConfig.optional(),
 })
 export type AgentDocument = z.infer<typeof AgentDocument>
 

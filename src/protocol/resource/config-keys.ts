@@ -59,6 +59,10 @@ export const CONFIG_KEYS: Readonly<Record<ConfigKey, KeyPurpose>> = {
     'the installation',
     '`execution`: whether agents work for hosted callers: in the sandbox of commands (`sandbox`, as it is without), uncontained (`native`), or not at all (`off`); `providers`: ids of those whose models they may use',
   ),
+  storage: by(
+    'the installation',
+    'what may lie in the state directory, in days and mebibytes: `eventsDays` (7) and `eventsMiB` (1024) of the event stream, `outputsDays` (7) and `outputsMiB` (1024) of whole outputs of tools, `undoMiB` (2048) of states for undo, `artifactsDays` and `artifactsMiB` of uploads (as many and as long as they are wanted); the oldest go first, uploads beyond their bytes are refused',
+  ),
   workflows: by(
     'the installation',
     '`acceptance`: which workflow files somebody has to accept before they run: those that came with a checkout (`repository`, as it is without), all (`required`), or none (`files`)',

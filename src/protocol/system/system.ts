@@ -7,6 +7,18 @@ import { anyRecord, directoryHeaders, directoryQuery, ms, queryInt, scopeQuery, 
 
 const deployment = z.enum(['local', 'shared-control-plane', 'workspace-worker'])
 
+/** What is not ready is named. `ready` is whether work can be taken: the store takes writes and its disk has room. */
+export const Readiness = z
+  .looseObject({
+    ready: z.boolean(),
+    store: z.looseObject({ ready: z.boolean(), reason: z.string().optional() }),
+    disk: z.looseObject({ ready: z.boolean(), freeBytes: uint.optional(), reason: z.string().optional() }),
+    /** Packages of the installation that failed too often and are not started any more; everything else works. */
+    plugins: z.looseObject({ ready: z.boolean(), givenUp: z.array(z.string()) }),
+  })
+  .meta({ id: 'Readiness' })
+export type Readiness = z.infer<typeof Readiness>
+
 export const HealthResponse = z
   .looseObject({
     healthy: z.boolean(),
@@ -19,6 +31,7 @@ export const HealthResponse = z
     artifactStoreShared: z.boolean(),
     hostedControlPlane: z.boolean(),
     executablePath: z.string().optional(),
+    readiness: Readiness.optional(),
   })
   .meta({ id: 'HealthResponse' })
 export type HealthResponse = z.infer<typeof HealthResponse>
@@ -94,7 +107,7 @@ export const systemRoutes = {
     path: '/v2/health',
     tag,
     access: { class: 'open' },
-    summary: 'Whether the server can answer.',
+    summary: 'Whether the server can answer, and whether it is ready for work.',
     success: { status: 200, description: 'Health.', schema: HealthResponse },
   }),
   meta: defineRoute({

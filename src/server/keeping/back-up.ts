@@ -133,7 +133,8 @@ function discardDatabase(path: string): void {
 
 function diskFull(error: unknown, file: string): SvcError | undefined {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  const reason = error instanceof SvcError ? String(error.details['reason'] ?? '') : code
+  const told = error instanceof SvcError ? error.details['reason'] : code
+  const reason = typeof told === 'string' ? told : ''
   if (!/^(?:ENOSPC|EDQUOT|EROFS|EACCES|SQLITE_FULL|SQLITE_READONLY|SQLITE_CANTOPEN)/.test(reason)) return undefined
   return new SvcError(
     'store.unavailable',

@@ -6,7 +6,7 @@
  */
 import { createHash } from 'node:crypto'
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { SvcError } from '../../protocol/errors.js'
 import { messageOf } from '../../protocol/message-of.js'
 import { prepareDirectory } from '../../store/disk/state-directory.js'
@@ -111,7 +111,7 @@ function unpack(file: string, directories: Readonly<Record<string, string>>): Ma
     }
     if (manifest === undefined) throw new Error('its list of members is missing')
     compare(found, manifest)
-    for (const folder of folders) syncFolder(folder)
+    for (const folder of withParents(folders)) syncFolder(folder)
     return manifest
   } catch (error) {
     if (isTrouble(error))
@@ -123,6 +123,17 @@ function unpack(file: string, directories: Readonly<Record<string, string>>): Ma
       { cause: error },
     )
   }
+}
+
+/** Folders between them and the place they are laid out in have names of their own to keep. */
+function withParents(folders: ReadonlySet<string>): ReadonlySet<string> {
+  const all = new Set<string>()
+  for (let folder of folders)
+    for (; !all.has(folder); folder = dirname(folder)) {
+      all.add(folder)
+      if (basename(folder) === INCOMING) break
+    }
+  return all
 }
 
 /** What the system refuses is no fault of the archive. */

@@ -55,7 +55,7 @@ export function createConnection(open: () => Database, options: { readonly reope
       return work(current())
     } catch (error) {
       if (!handle.inTransaction) retire(error)
-      throw storeFault(error)
+      throw storeFault(error, handle.name)
     }
   }
 
@@ -108,7 +108,7 @@ export function createConnection(open: () => Database, options: { readonly reope
     rollBack(error) {
       retire(error)
       if (handle.inTransaction) handle.exec('rollback')
-      return storeFault(error)
+      return storeFault(error, handle.name)
     },
     close() {
       closed = true

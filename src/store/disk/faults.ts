@@ -1,4 +1,5 @@
 /** What SQLite reports, told apart: trouble with the disk (typed, retryable), damage, everything else. */
+import { dirname } from 'node:path'
 import { SvcError } from '../../protocol/errors.js'
 import { Database } from './driver.js'
 
@@ -19,15 +20,19 @@ export function sqliteCode(error: unknown): string | undefined {
 /**
  * The error to throw instead of `error`: `store.unavailable` with the original as cause for a full disk,
  * I/O errors, read-only files, foreign locks (threat-model §6.6) and a driver that does not load; anything else unchanged.
+ * `file`: the database, whose directory is named.
  */
-export function storeFault(error: unknown): unknown {
+export function storeFault(error: unknown, file?: string): unknown {
   if (isMissingDriver(error)) {
     const message = `The SQLite driver does not load in Node ${process.versions.node}: it was not compiled, or for another Node. Run "npm run postinstall" where svc is installed.`
     return new SvcError('store.unavailable', message, {}, { cause: error })
   }
   const code = error instanceof SvcError ? undefined : sqliteCode(error)
   const known = code === undefined ? undefined : TROUBLE.find(([prefix]) => code.startsWith(prefix))
-  return known === undefined ? error : new SvcError('store.unavailable', known[1], { reason: code }, { cause: error })
+  if (known === undefined) return error
+  if (file === undefined || file === ':memory:') return new SvcError('store.unavailable', known[1], { reason: code }, { cause: error })
+  const directory = dirname(file)
+  return new SvcError('store.unavailable', `${known[1]} It is in ${directory}.`, { reason: code, directory }, { cause: error })
 }
 
 /** After these the handle is not written again: a failed sync leaves it unknown what the disk holds (threat-model §5). */

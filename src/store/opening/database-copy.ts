@@ -16,7 +16,7 @@ const PAGES = 512
 const PAUSE = 2
 const nobody = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
 
-export interface Counted {
+interface Counted {
   readonly schema: number
   readonly sessions: number
   readonly messages: number

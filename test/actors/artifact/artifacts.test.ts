@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createArtifacts } from '../../../src/actors/artifact/artifacts.js'
+import { followBounds } from '../../../src/actors/artifact/storage-bounds.js'
 import { type Caller, TRUSTED_CALLER } from '../../../src/protocol/caller.js'
 import { SvcError } from '../../../src/protocol/errors.js'
 import type { Session } from '../../../src/protocol/session/session.js'
@@ -256,6 +257,32 @@ describe('deleting an artifact', () => {
     failing = true
     expect(await codeOf(async () => artifacts.delete(TRUSTED_CALLER, id))).toBe('store.unavailable')
     expect(readFileSync(`${directory}/local/${id}`, 'utf8')).toBe('x')
+  })
+})
+
+describe('the bounds of the installation', () => {
+  it('refuse what would be too many bytes of all tenants together, and keep nothing of it', async () => {
+    const { effects, store, directory } = setup()
+    const artifacts = createArtifacts({
+      effects,
+      store,
+      directory,
+      bounds: followBounds(async () => ({ storage: { artifactsMiB: 10 / 1024 / 1024 } })),
+    })
+    await artifacts.create(hosted('one'), upload(chunks('12345')))
+    await artifacts.create(hosted('two'), upload(chunks('12345')))
+    const refused = artifacts.create(hosted('one'), upload(chunks('1')))
+    await expect(refused).rejects.toMatchObject({ code: 'quota.exceeded', details: { quota: 'storage.artifactsMiB', limit: 10 } })
+    expect(readdirSync(`${directory}/one`)).toHaveLength(1)
+  })
+
+  it('let what is older than they say go with a sweep', async () => {
+    const { effects, store, directory } = setup()
+    const artifacts = createArtifacts({ effects, store, directory, bounds: followBounds(async () => ({ storage: { artifactsDays: 1 } })) })
+    await artifacts.create(hosted('one'), upload(chunks('old')))
+    effects.clock.advance(86_400_001)
+    const young = await artifacts.create(hosted('one'), upload(chunks('young')))
+    expect([await artifacts.sweep(), store.artifacts.ids(), readdirSync(`${directory}/one`)]).toEqual([1, [young.id], [young.id]])
   })
 })
 

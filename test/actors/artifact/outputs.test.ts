@@ -2,6 +2,7 @@
 import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { boundOutput, createManagedOutputs, settleOutput } from '../../../src/actors/artifact/outputs.js'
+import { followBounds } from '../../../src/actors/artifact/storage-bounds.js'
 import type { ManagedOutputs } from '../../../src/ports/plugin.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 
@@ -170,6 +171,20 @@ describe('managed files', () => {
     utimesSync(young.path, now / 1000, (now - 7 * 86_400_000 + 1) / 1000)
     expect(await outputs.sweep()).toBe(false)
     expect((await effects.files.readDirectory(directory)).map(({ name }) => name)).toEqual([young.id])
+  })
+
+  it('are removed beyond the bytes they may take, the oldest first', async () => {
+    const { effects, directory } = setup()
+    const bounds = followBounds(async () => ({ storage: { outputsMiB: 25 / 1024 / 1024 } }))
+    const outputs = createManagedOutputs({ effects, directory, bounds })
+    await bounds.refresh()
+    const now = effects.clock.now() / 1000
+    const stored = await Promise.all([1, 2, 3].map(() => outputs.store('x'.repeat(10), info)))
+    stored.forEach(({ path }, age) => utimesSync(path, now, now - 60 * age))
+    expect(await outputs.sweep()).toBe(false)
+    const [first, second] = stored
+    const left = (await effects.files.readDirectory(directory)).map(({ name }) => name)
+    expect(new Set(left)).toEqual(new Set([first?.id, second?.id]))
   })
 
   it('are removed in bounded steps', async () => {

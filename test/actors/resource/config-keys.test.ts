@@ -29,6 +29,7 @@ const WIDER: Readonly<Record<string, readonly [value: unknown, counts?: unknown]
   network: [{ localModels: true }],
   workflows: [{ acceptance: 'files' }],
   hosted: [{ execution: 'native', providers: ['a'] }],
+  storage: [{ eventsDays: 0 }],
   agent: [
     { x: { options: { baseURL: 'https://elsewhere.example', mcpServers: [] }, permission: { bash: 'allow' } }, plan: { disable: true } },
     { x: { options: {} }, plan: {} },
@@ -71,7 +72,7 @@ test('every setting of compaction is decided about', () => {
 })
 
 test('every key has a row, in the order of the schema, with an effect or the reason why it has none', () => {
-  expect(rows.map(({ key }) => key)).toHaveLength(32)
+  expect(rows.map(({ key }) => key)).toHaveLength(33)
   expect(rows.filter(({ effect, schema }) => effect === '' || schema === undefined)).toEqual([])
 })
 

@@ -14,6 +14,12 @@ import { createFakeEffects } from '../../fakes/effects.js'
 import { createFakePlugins, createFakeView, readTool, registeredTool } from '../../fakes/plugins.js'
 import { createFakeRuntime } from '../../fakes/runtime.js'
 
+const READY = {
+  ready: true,
+  store: { ready: true },
+  disk: { ready: true, freeBytes: 1_000_000 },
+  plugins: { ready: true, givenUp: [] },
+}
 const code = (expected: string): unknown => expect.objectContaining({ code: expected })
 
 async function setup(overrides: Partial<SystemDeps> & { env?: Record<string, string> } = {}) {
@@ -42,6 +48,7 @@ async function setup(overrides: Partial<SystemDeps> & { env?: Record<string, str
     plugins: createFakePlugins(() => createFakeView({ tools: [registeredTool('test.files', readTool)] })),
     version: '1.2.3',
     generation: () => 7,
+    readiness: async () => READY,
     ...overrides,
   })
   return { system, effects, cwd, home, rows }
@@ -49,7 +56,7 @@ async function setup(overrides: Partial<SystemDeps> & { env?: Record<string, str
 
 test('every record fits its contract', async () => {
   const { system, cwd } = await setup()
-  expect(HealthResponse.parse(system.health())).toMatchObject({ healthy: true, version: '1.2.3' })
+  expect(HealthResponse.parse(await system.health())).toMatchObject({ healthy: true, version: '1.2.3', readiness: READY })
   expect(ApiMeta.parse(system.meta())).toEqual({
     apiVersion: '2.0.0',
     serverVersion: '1.2.3',

@@ -212,6 +212,12 @@ const CASES: Readonly<Record<keyof typeof CONFIG_KEYS, Case>> = {
       await expect.poll(isActive).toEqual([true])
     },
   },
+  storage: {
+    set: { storage: { artifactsMiB: 0.000001 } },
+    see: async ({ post }) => {
+      expect(await post('/v2/artifacts', { more: 'than a byte' })).toMatchObject({ code: 'quota.exceeded', details: { limit: 1 } })
+    },
+  },
 }
 
 /** It came with the checkout: without the setting it is not active. */

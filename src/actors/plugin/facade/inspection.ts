@@ -9,6 +9,7 @@ import type { Contributions } from '../../../ports/plugin.js'
 import type { Leases } from '../brokers/leases.js'
 import { lifecycleInfo } from '../package/lifecycle.js'
 import type { PackageSnapshot, PackageSupervisor } from '../package/package-supervisor.js'
+import { compare } from '../../../kernel/sort.js'
 import { plainSentence } from '../../../protocol/text/plain-sentence.js'
 import { type PluginRecord, type PluginRecords, problemsOf } from '../package/plugin-records.js'
 import { offersOf } from './plugin-offers.js'
@@ -25,11 +26,26 @@ export interface InspectionDeps {
   readonly quotas: Leases['quotas']
 }
 
-export function inspectPlugins({ records, supervisor, generations, ...known }: InspectionDeps): InspectedPlugin[] {
+/** Every plugin as it is now, and those that are given up. */
+export function createInspection(deps: InspectionDeps) {
+  return { inspected: () => inspectPlugins(deps), givenUp: () => givenUp(deps.records, deps.supervisor) }
+}
+
+function inspectPlugins({ records, supervisor, generations, ...known }: InspectionDeps): InspectedPlugin[] {
   return [...records.entries()].flatMap(([key, record]) => {
     const snapshot = supervisor.snapshot(key)
     return snapshot === undefined ? [] : [describe(key, { record, snapshot, ...known }, (number) => generations.running(key, number))]
   })
+}
+
+/** Packages of the installation that are not started any more. */
+function givenUp(records: PluginRecords, supervisor: Pick<PackageSupervisor, 'snapshot'>): readonly string[] {
+  const ids = [...records.entries()].flatMap(([key, { origin }]) => {
+    if (origin.kind !== 'package' || origin.sighting.found.source !== 'user') return []
+    const snapshot = supervisor.snapshot(key)
+    return snapshot !== undefined && packageStateOf(snapshot) === 'failed' ? [origin.sighting.found.id] : []
+  })
+  return [...new Set(ids)].toSorted(compare)
 }
 
 function describe(key: string, subject: Subject, runningOf: (number: number) => RunningGeneration | undefined): InspectedPlugin {

@@ -3,12 +3,13 @@
  * directory, named by the digest of what they contain.
  *
  * I1 A content is kept while a session refers to it: its row comes first, so that no sweep takes it.
- * I2 All of them together stay below `storedBytes`; beyond it nothing is kept any more, and the part says so.
+ * I2 All of them together stay below `undoMiB`; beyond it nothing is kept any more, and the part says so.
  */
 import { promisify } from 'node:util'
 import { constants, deflateRaw, inflateRaw } from 'node:zlib'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Store } from '../../../store/store.js'
+import { type FollowedBounds, followBounds } from '../../artifact/storage-bounds.js'
 import type { Effects } from '../../../ports/effects.js'
 
 export interface KeptContents {
@@ -28,8 +29,9 @@ export function createKeptContents(deps: {
   readonly effects: Pick<Effects, 'files' | 'log'>
   readonly store: Pick<Store, 'transact' | 'keptContents'>
   readonly directory: string
+  readonly bounds?: FollowedBounds
 }): KeptContents {
-  const { effects, store, directory } = deps
+  const { effects, store, directory, bounds = followBounds() } = deps
   const { files, log } = effects
   const pathOf = (sha256: string) => `${directory}/${sha256}`
   /** Digests asked for since the last sweep: the next one leaves them. */
@@ -53,7 +55,7 @@ export function createKeptContents(deps: {
     const packed = await deflate(content, { level: constants.Z_BEST_SPEED })
     counted ??= count()
     await counted
-    if (total + packed.length > LIMITS.undo.storedBytes) return false // I2
+    if (total + packed.length > bounds.now().undo.bytes) return false // I2
     total += packed.length
     await files.makeDirectory(directory, { mode: 0o700 })
     await files.writeAtomic(pathOf(sha256), packed, { mode: 0o600 })

@@ -15,12 +15,14 @@ export interface Kept {
 }
 
 const PARTS: readonly (readonly [what: string, name: string, stays: string])[] = [
-  ['uploads', 'artifacts', 'with their conversations'],
-  ['outputs of tools', 'tool-output', 'by themselves, after 7 days'],
+  ['uploads', 'artifacts', 'when they are deleted, and as storage.artifactsDays says'],
+  ['outputs of tools', 'tool-output', 'by themselves, after storage.outputsDays (7) or beyond storage.outputsMiB (1024)'],
   ['states for undo', 'undo', 'with their conversations'],
   ['copies of plugins', 'plugins', 'by themselves, 7 days after their last use'],
   ['stand-ins of repositories', 'git', 'with their work trees'],
   ['versions of skills', 'skill-versions', 'with their skills'],
+  ['notes on projects', 'memory', 'when somebody removes them'],
+  ['clones', 'workspaces', 'with their repositories'],
 ]
 
 /** `free`: bytes of the database that hold nothing. */
@@ -34,9 +36,20 @@ export function keptParts({ state, cache }: Paths, free: (path: string) => numbe
     { what: 'conversations', path: database, ...databaseSize(database), goes, stays: 'with --unused-for, or svc session delete' },
     { what: 'search index', path: index, ...databaseSize(index), goes: 0, stays: 'with their conversations; made again from them' },
     ...PARTS.map(([what, name, stays]) => ({ what, path: join(state, name), ...sizeOf(join(state, name)), goes: 0, stays })),
+    ...setAside(state),
     { what: 'log', path: join(state, 'log'), ...log, goes: sizeOf(olderLog(state)).bytes, stays: 'by itself, when it is full' },
     { what: 'cache', path: cache, ...cached, goes: cached.bytes, stays: 'made again when needed' },
   ]
+}
+
+/** What upgrades and restores have kept. */
+function setAside(state: string): readonly Kept[] {
+  const names = existsSync(state) ? readdirSync(state).filter((name) => name.startsWith('before-')) : []
+  return names.map((name) => {
+    const isCopy = name.startsWith('before-schema-')
+    const [what, stays] = isCopy ? ['before an upgrade', 'by itself, the fourth of them'] : ['before a restore', 'when somebody removes it']
+    return { what, path: join(state, name), ...sizeOf(join(state, name)), goes: 0, stays }
+  })
 }
 
 /** With what SQLite keeps beside it. */

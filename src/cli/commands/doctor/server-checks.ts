@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { createNodeEffects } from '../../../platform/node/node-effects.js'
 import type { ConfigDiagnostic } from '../../../protocol/resource/config.js'
 import { SvcError } from '../../../protocol/errors.js'
+import type { Readiness } from '../../../protocol/system/system.js'
 import type { DoctorOptions } from './doctor-page.js'
 import type { Client } from '../../../published/client/client-types.js'
 import { type Connection, connect } from '../../connection.js'
@@ -58,10 +59,16 @@ async function refusalOf(client: Client): Promise<Finding | undefined> {
 
 function health({ client, url, isOwn }: Connection): Promise<Finding> {
   return finding('server', async () => {
-    const { healthy, version } = await client.health()
+    const { healthy, version, readiness } = await client.health()
     if (!healthy) throw new Error('answers, but is not healthy')
+    if (readiness?.ready === false) throw new Error(`answers, but is not ready for work: ${whyNotReady(readiness)}`)
     return isOwn ? `none runs here; one started for this check answers, version ${version}` : `${url} answers, version ${version}`
   })
+}
+
+function whyNotReady({ store, disk }: Readiness): string {
+  const parts = Object.entries({ store, disk }).filter(([, { ready }]) => !ready)
+  return parts.map(([part, { reason }]) => `${part} (${reason ?? 'it does not say why'})`).join(', ')
 }
 
 /** What cannot be asked is a finding of its own. */

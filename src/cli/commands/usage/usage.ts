@@ -18,7 +18,8 @@ const KEYS = {
 const NOTHING: Sum = { answers: 0, input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, cost: 0 }
 
 /** Prints a table for each way to look at it; answers 0. */
-export async function usage({ by, days, json }: UsageOptions): Promise<number> {
+export async function usage({ by, days, disk, json }: UsageOptions): Promise<number> {
+  if (disk) return (await import('./disk-usage.js')).diskUsage(json)
   const path = join(nodePaths(process.env).state, 'agent.sqlite3')
   const spent = existsSync(path) ? (await import('../../../store/disk/spending.js')).readSpending(path, firstMoment(days)) : []
   if (json) writeOut(`${jsonText(spent, 2)}\n`)

@@ -7,10 +7,10 @@
  */
 import { closeSync, constants, fstatSync, openSync, readSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import type { BigIntStats, Dirent, Stats } from 'node:fs'
-import { mkdir, open, opendir, readdir, rename, rm } from 'node:fs/promises'
+import { mkdir, open, opendir, readdir, rename, rm, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { SvcError } from '../../../protocol/errors.js'
-import type { DirectoryEntry, FileStat, Files } from '../../../ports/effects.js'
+import type { DirectoryEntry, DiskRoom, FileStat, Files } from '../../../ports/effects.js'
 import { exposureOf, findExposure } from './file-exposure.js'
 import { fileEntry, makeLink, readLink } from './links.js'
 import { remove } from './removal.js'
@@ -45,6 +45,7 @@ export function createNodeFiles(pace: Pace = createPace({ now: () => performance
     makeLink,
     exposure: paced(findExposure),
     readDirectory: paced(readDirectory),
+    room: diskRoom,
     read: paced((path: string, maxBytes: number, options?: { readonly canonical?: boolean }) =>
       readWhole(path, maxBytes, options?.canonical === true),
     ),
@@ -213,4 +214,14 @@ function checkOpenedPath(fd: number, path: string): void {
 
 function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+}
+
+/** A path that is gone has none. */
+async function diskRoom(path: string): Promise<DiskRoom | undefined> {
+  try {
+    const { bavail, blocks, bsize } = await statfs(path)
+    return { free: bavail * bsize, total: blocks * bsize }
+  } catch {
+    return undefined
+  }
 }

@@ -60,6 +60,7 @@ export function knowFiles(files: Files): KnownFiles {
     makeLink: (path, target, options) => known(files.makeLink(path, target, options), path),
     exposure: (path) => known(files.exposure(path)),
     readDirectory: (path) => known(files.readDirectory(path)),
+    room: (path) => known(files.room(path)),
     read: (path, maxBytes, options) => known(files.read(path, maxBytes, options)),
     readRange: (path, offset, length, options) => known(files.readRange(path, offset, length, options)),
     readChunks: (path, signal, options) => knownItems(files.readChunks(path, signal, options)),

@@ -149,7 +149,8 @@ export async function openAgentLink({ open, onRequest, onUpdate, onEnd, most = m
   }
 }
 
-interface EarOptions extends Pick<AgentLinkOptions, 'earlier'> {
+interface EarOptions {
+  readonly earlier: Earlier | undefined
   readonly most: number
   child(): ChildPipe | undefined
   /** One message; valid during the call only. */

@@ -91,14 +91,16 @@ export function runLogic(core: Rows & Work & Sources, context: SystemContext, ru
       compaction: compactionLogic(core, compactions.scopeOf),
       closeStep: fromPromise(async ({ input: { runId, step, ...rest } }) => {
         const run = runOf(runId)
-        await run.place.step?.recorder.closeMany()
+        const closed = run.place.step?.recorder.closeMany()
+        if (closed !== undefined) await closed
         return closeStep(core, run, { number: step, ...rest })
       }),
       endStreaming: fromPromise(async ({ input: { runId } }) => endStreaming(core, runOf(runId))),
       announceRetry: fromPromise(async ({ input }) => announceRetry(core, runOf(input.runId), input.attempt, input.delay, input.message)),
       recordEnd: fromPromise(async ({ input: { runId, answers, failure } }) => {
         const run = runOf(runId)
-        await run.place.step?.recorder.closeMany()
+        const closed = run.place.step?.recorder.closeMany()
+        if (closed !== undefined) await closed
         recordEnd(core, { run, compaction: compactions.latest(run), answers }, failure)
       }),
     },

@@ -100,11 +100,14 @@ export function closeCalls(recording: Recording, change: Change): void {
 
 /**
  * Calls that nobody settled, of a step that has more of them than the commit that closes it should: so many in a commit, and a turn of the event loop
- * for each commit.
+ * for each commit. Undefined = it has not.
  */
-export async function closeManyCalls(recording: Recording): Promise<void> {
+export function closeManyCalls(recording: Recording): Promise<void> | undefined {
   const unsettled = unsettledCalls(recording)
-  if (unsettled.length <= AT_ONCE.calls) return
+  return unsettled.length <= AT_ONCE.calls ? undefined : closeInTurns(recording, unsettled)
+}
+
+async function closeInTurns(recording: Recording, unsettled: readonly ToolPart[]): Promise<void> {
   for (let at = 0; at < unsettled.length && isOpen(recording); await nextTurn()) {
     let bytes = 0
     recording.core.journal.commit('process', (change) => {

@@ -86,8 +86,8 @@ export interface StepRecorder {
   streamed(): void
   /** Takes back what a failed attempt produced, in the rows and in the stream, and begins the message anew, under the same id. */
   restart(): void
-  /** Before `close`: of more open calls than belong into one commit each is ended. */
-  closeMany(): Promise<void>
+  /** Before `close`: of more open calls than belong into one commit each is ended. Undefined = there are no more than that. */
+  closeMany(): Promise<void> | undefined
   /** Ends every open part and the message, inside the caller's commit. */
   close(tx: Change, end: StepEnd): void
   /** Takes the message back, inside the caller's commit: the step is made anew under another id. */
@@ -163,7 +163,7 @@ export function beginStep(core: RecordingCore, tx: Change, opened: AssistantInfo
         core.transcripts.forget(sessionId)
       })
     }),
-    closeMany: async () => (isOpen(recording) ? closeManyCalls(recording) : undefined),
+    closeMany: () => (isOpen(recording) ? closeManyCalls(recording) : undefined),
     close: whileOpen((_, change: Change, given: StepEnd) => {
       const info = closeAll(recording, change, given)
       change.after(() => {

@@ -155,6 +155,7 @@ describe('a worker', () => {
       await service.idle(id)
     }
     expect(turns).toBe(2)
+    expect(service.events.filter(({ type }) => type === 'session.context.updated')).toEqual([])
     expect(service.messages(id).map(({ info }) => (info.role === 'user' ? 'user' : (info.error?.message ?? info.finish)))).toEqual([
       'user',
       'stop',

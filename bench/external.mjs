@@ -1,6 +1,6 @@
 /**
  * `npm run --silent build && node bench/external.mjs [--turns N]`: what a turn of an external agent costs over the same agent driven by the client
- * of the official library, in turns; and what a preview that is known costs beside a request that does nothing. Milliseconds.
+ * of the official library, in turns; what a preview that is known costs beside a request that does nothing; and how long health takes while an agent floods. Milliseconds.
  *
  * Both start the agent, open its session (again), prompt it, listen for 25 ms after its answer, and end it. Where the agent repeats what was said,
  * both listen for 25 ms before the prompt as well.
@@ -21,6 +21,9 @@ const QUIET = 25
 const place = mkdtempSync(join(tmpdir(), 'svc-bench-'))
 const repo = join(place, 'repo')
 mkdirSync(repo)
+const FLOODS = ['nested', 'subagents', 'calls']
+const FLOOD = Number(process.env.SVC_BENCH_FLOOD) || 10_000
+const flooding = [process.execPath, at('test/fixtures/agents/flooding.mjs')]
 const words = [process.execPath, at('test/fixtures/agents/working.mjs'), join(place, 'notes')]
 const env = {
   PATH: process.env.PATH,
@@ -32,7 +35,7 @@ mkdirSync(env.HOME)
 const flags = (process.env.SVC_BENCH_NODE ?? '').split(' ').filter((flag) => flag !== '')
 const serve = spawn(process.execPath, [...flags, at('dist/main.js'), 'serve', '--port', process.env.SVC_BENCH_PORT ?? '0'], {
   cwd: repo,
-  env: { ...env, SVC_EXTERNAL_CODEX_COMMAND: JSON.stringify(words) },
+  env: { ...env, SVC_EXTERNAL_CODEX_COMMAND: JSON.stringify(words), SVC_EXTERNAL_CLAUDE_COMMAND: JSON.stringify(flooding) },
   stdio: ['ignore', 'pipe', 'inherit'],
 })
 const ended = new Promise((resolve) => serve.once('exit', resolve))
@@ -46,6 +49,7 @@ try {
   })
   await turns(url)
   await previews(url)
+  for (const flood of FLOODS) await floods(url, flood)
 } finally {
   serve.kill('SIGTERM')
   await ended
@@ -107,6 +111,22 @@ async function previews(url) {
   const by = report('a request that does nothing', nothing)
   const all = report('a preview that is known (at most 5)', known)
   console.log(`ratio of the medians: ${(all / by).toFixed(2)}`)
+}
+
+/** Health is asked every 20 ms, whether the answer before has come or not. */
+async function floods(url, flood) {
+  const { id } = await call(url, 'POST', '/v2/sessions', { externalProvider: 'claude' })
+  await call(url, 'POST', `/v2/sessions/${id}/prompt`, { prompt: `FLOOD ${flood} ${FLOOD}` })
+  const over = call(url, 'POST', `/v2/sessions/${id}/wait`).then(() => true)
+  const asked = []
+  do asked.push(timed(() => call(url, 'GET', '/v2/health')))
+  while (!(await Promise.race([over, delay(20, false)])))
+  const times = (await Promise.all(asked)).toSorted((a, b) => a - b)
+  const share = (part) => times[Math.floor((times.length - 1) * part)]
+  console.log(
+    `health while an agent floods with ${flood} (at most 200)`.padEnd(60),
+    `p50 ${share(0.5).toFixed(2)}  p99 ${share(0.99).toFixed(2)}  ${times.length} samples`,
+  )
 }
 
 async function call(url, method, path, body) {

@@ -142,4 +142,62 @@ describe('a worker', () => {
     expect(ends).toEqual([false, false])
     expect(JSON.stringify(service.messages(id))).not.toContain('late')
   })
+
+  it('keeps the conversation itself: however full its window is, nothing is compacted', async () => {
+    let turns = 0
+    const { service, id } = await answeredBy(async (_, push) => {
+      turns++
+      push({ type: 'text', delta: 'done' })
+      push({ ...finish, usage: { ...ZERO_USAGE, total: 900_000, contextLimit: 1_000_000 } })
+    })
+    for (const prompt of ['one', 'two']) {
+      await service.prompt(id, prompt)
+      await service.idle(id)
+    }
+    expect(turns).toBe(2)
+    expect(service.events.filter(({ type }) => type === 'session.context.updated')).toEqual([])
+    expect(service.messages(id).map(({ info }) => (info.role === 'user' ? 'user' : (info.error?.message ?? info.finish)))).toEqual([
+      'user',
+      'stop',
+      'user',
+      'stop',
+    ])
+  })
+
+  it.each(['finished', 'aborted'])(
+    'leaves calls open by the hundred: a part of them is closed in a turn of the loop, when it has %s',
+    async (how) => {
+      const MOST = 64
+      let opened = 0
+      const { service, id, callsOf } = await answeredBy(async (_, push, _desk, signal) => {
+        for (; opened < 500; opened++) push({ type: 'tool-call', callId: `own-${opened}`, tool: 'execute', input: '{}', executed: true })
+        if (how === 'finished') push(finish)
+        else await aborted(signal)
+      })
+      const closed = () => service.events.filter(({ data }) => isClosed(data)).length
+      const perTurn: number[] = []
+      let known = 0
+      let isOver = false
+      const look = () => {
+        perTurn.push(closed() - known)
+        known = closed()
+        if (!isOver) setImmediate(look)
+      }
+      look()
+      await service.prompt(id, 'go')
+      if (how === 'aborted') {
+        await service.until(() => opened === 500)
+        await service.runtime.sessions.abort(id)
+      }
+      await service.idle(id)
+      isOver = true
+      look()
+      expect(callsOf().map(({ state }) => state.status)).toEqual(Array.from({ length: 500 }, () => 'error'))
+      expect(Math.max(...perTurn)).toBeLessThanOrEqual(MOST)
+    },
+  )
 })
+
+function isClosed({ part }: Readonly<Record<string, unknown>>): boolean {
+  return JSON.stringify(part ?? null).includes('"interrupted":true')
+}

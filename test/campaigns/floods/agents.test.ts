@@ -1,7 +1,8 @@
 /**
- * What a hostile external agent sends is bounded: the server's health answers, its memory stays where it was, other sessions work meanwhile, the
+ * What a hostile external agent sends is bounded: the server answers meanwhile, its memory stays where it was, other sessions work meanwhile, the
  * session itself comes to an end and goes on with the next prompt, and nothing of the agent is left. `SVC_CAMPAIGN=whole` sends more of it,
- * `SVC_FLOOD` names one flood. The controls: an agent that floods nothing is heard, and a server that is made to hold what it is sent is noticed.
+ * `SVC_FLOOD` names one flood. How long its health takes is told, and no promise here: what one turn of the event loop may take of
+ * an agent is counted in `test/plugins/external/link.test.ts` and `family.test.ts`, and timed by `bench/external.mjs`. The controls: an agent that floods nothing is heard, and a server that is made to hold what it is sent is noticed.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -120,7 +121,6 @@ describe('a hostile external agent', () => {
     )
     expect(said).toBe('hello')
     expect(figures.grown).toBeLessThan(GROWTH)
-    expect(isWhole ? figures.p99 : 0).toBeLessThanOrEqual(200)
     expect(
       await untilNone(() => descendants(server.pid).filter(({ command }) => command.includes('flooding') || command.includes('BOO'))),
     ).toEqual([])

@@ -174,21 +174,45 @@ describe.skipIf(opencode.isSkipped)(`opencode at work${opencode.note}`, () => {
 
 const codex = skipped('codex')
 describe.skipIf(codex.isSkipped)(`codex at work${codex.note}`, () => {
-  test('codex asks in the mode in which it asks a person, and does what was answered', async () => {
+  /** Gives work to a subagent, and waits for it. */
+  const delegate: Act = {
+    call: 'spawn_agent',
+    namespace: 'multi_agent_v1',
+    input: { message: 'do look' },
+    after: (output) => ({
+      call: 'wait_agent',
+      namespace: 'multi_agent_v1',
+      input: { targets: [/agent_id\W+([\da-f-]{36})/.exec(output)?.[1]], timeout_ms: 30_000 },
+    }),
+  }
+
+  test('codex asks in the mode in which it asks a person, and does what was answered; what its subagent does is a child session', async () => {
     const escalated = { sandbox_permissions: 'require_escalated', justification: 'It is wished for.' }
+    const command = { call: 'exec_command', input: { cmd: 'echo ran > ran.txt', ...escalated } }
     const id = await begin(
       'codex',
-      { command: { call: 'exec_command', input: { cmd: 'echo ran > ran.txt', ...escalated } } },
+      { command, both: { ...command, after: () => delegate }, look: { say: 'Seen by a subagent.' } },
       { externalOptions: { mode: 'read-only' } },
     )
     await server.prompt(id, { prompt: 'do command' })
     expect(await reply('reject')).toMatchObject({ permission: 'external_agent', patterns: [expect.stringMatching(/^execute: /)] })
     await settled(id)
     expect(existsSync(at('ran.txt'))).toBe(false)
-    await server.prompt(id, { prompt: 'do command' })
+    await server.prompt(id, { prompt: 'do both' })
     await reply('once')
     await settled(id)
-    expect(callsOf(await last(id))).toMatchObject([{ tool: 'execute', state: { status: 'completed' } }])
     expect(scene.place.read('ran.txt')).toBe('ran\n')
+
+    const { items: children } = await server.get<{ readonly items: readonly Session[] }>(`/v2/sessions/${id}/children`)
+    expect(children).toMatchObject([{ parentId: id, externalAgent: { provider: 'codex', nested: true, status: 'completed' } }])
+    const [child] = children
+    expect((await server.messages(child?.id ?? '')).map(({ info }) => info.role)).toEqual(['user', 'assistant'])
+    expect(textOf(await last(child?.id ?? ''))).toContain('Seen by a subagent.')
+    const calls = callsOf(await last(id))
+    expect(calls[0]).toMatchObject({ tool: 'execute', state: { status: 'completed' } })
+    expect(calls.filter(({ state }) => JSON.stringify(state).includes(child?.id ?? 'none'))).toMatchObject([
+      { state: { status: 'completed', output: expect.stringContaining('Seen by a subagent.') as string } },
+    ])
+    await expectNobody()
   })
 })

@@ -1,7 +1,9 @@
+import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { nextTurn } from '../../../src/kernel/pause.js'
 import type { Processes } from '../../../src/ports/effects.js'
 import type { LeftProcess } from '../../../src/ports/process-facts.js'
 import { createFamilies, MARK } from '../../../src/platform/node/process/program-families.js'
@@ -206,4 +208,26 @@ it('marks cannot be guessed from one another', () => {
   const marks = Array.from({ length: 100 }, () => next().variable[MARK] ?? '')
   expect(new Set(marks).size).toBe(100)
   expect(marks.every((mark) => /^server\.[0-9a-f]{16}$/.test(mark))).toBe(true)
+})
+
+it.runIf(process.platform === 'linux')('who was there before a program is read once, however often its family is looked at', async () => {
+  const read: number[] = []
+  const families = createFamilies('a-mark', {
+    read(pid) {
+      read.push(pid)
+      return readProcess(pid)
+    },
+  })
+  const child = spawn('/bin/sleep', ['60'], { stdio: 'ignore' })
+  const family = families.expect().begin(child.pid ?? 0)
+  try {
+    for (let look = 0; look < 3; look++) {
+      family.look()
+      await nextTurn()
+    }
+    const times = (pid: number | undefined) => read.filter((each) => each === pid).length
+    expect([times(process.pid), times(process.ppid), times(child.pid)]).toEqual([1, 1, 3])
+  } finally {
+    child.kill('SIGKILL')
+  }
 })

@@ -17,6 +17,7 @@ import { continued } from '../admission/continued.js'
 import { appendPrompt } from '../admission/append.js'
 import { type RunTarget, resolveTarget } from '../admission/target.js'
 import { rootOf, sessionOrThrow, type Rows, type Work, type Sources } from '../state/core.js'
+import { isExternal } from '../state/external-agent.js'
 import { busyStatus, dequeue, isLongPrompt, isSilent } from '../admission/queue.js'
 import type { Change } from '../../events/journal.js'
 import { ceilingsOf } from './ceilings.js'
@@ -72,7 +73,11 @@ async function answering(
     if (!isSilent(request)) await core.plugins.ready(session.directory, sessionId) // I3
     const target = await resolveTarget(core, sessionId, request)
     const ceilings = await ceilingsOf(core, session)
-    if (!isSilent(request)) await context.reconcile(sessionOrThrow(core, sessionId), core.transcripts.of(sessionId).length)
+    if (!isSilent(request)) {
+      const { length } = core.transcripts.of(sessionId) // From here on it is known, so that the message of a step under way is none of it.
+      // An agent of others is sent no request, so it has no system context.
+      if (!isExternal(session)) await context.reconcile(sessionOrThrow(core, sessionId), length)
+    }
     return { target, ceilings }
   } catch (error) {
     if (error instanceof SvcError && STORE_TROUBLE.has(error.code)) throw error

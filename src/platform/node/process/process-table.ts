@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync } from 'node:fs'
+import { readFileSync, readdirSync, statSync } from 'node:fs'
 
 /** Set by the kernel among the flags of a process when it ends (PF_EXITING). */
 const EXITING = 4
@@ -29,6 +29,43 @@ export function readProcesses(): ReadonlyMap<number, ProcessEntry> | undefined {
     if (entry !== undefined && !entry.isKernel) entries.set(entry.pid, entry)
   }
   return entries
+}
+
+interface Seen {
+  readonly inode: string
+  readonly entry: ProcessEntry
+}
+
+/**
+ * As `readProcesses`, for somebody who looks again and again for what began at `since` or later: reading a process costs ten times what it costs to see
+ * that it is one that was read before. What of older ones may have changed since (`parent`, `session`, whether it runs) is as it was then.
+ */
+export function createProcessLook(read = readProcess): (since: number) => ReadonlyMap<number, ProcessEntry> | undefined {
+  let seen = new Map<number, Seen>()
+  return (since) => {
+    if (process.platform !== 'linux') return undefined
+    const now = new Map<number, Seen>()
+    for (const name of readdirSync('/proc')) {
+      const pid = Number(name)
+      const inode = Number.isInteger(pid) ? inodeOf(pid) : undefined
+      if (inode === undefined) continue
+      const before = seen.get(pid)
+      const entry = before?.inode === inode && before.entry.started < since ? before.entry : read(pid)
+      if (entry !== undefined) now.set(pid, { inode, entry })
+    }
+    seen = now
+    return new Map([...now].flatMap(([pid, { entry }]) => (entry.isKernel ? [] : [[pid, entry] as const])))
+  }
+}
+
+/** Of its directory: made when somebody first looks there, and gone with the process. */
+function inodeOf(pid: number): string | undefined {
+  try {
+    const { ino, ctimeMs } = statSync(`/proc/${pid}`)
+    return `${ino} ${ctimeMs}`
+  } catch {
+    return undefined // ended meanwhile
+  }
 }
 
 /** Undefined when it has ended meanwhile, and where no process table can be read. */

@@ -7,14 +7,14 @@
  *    What our user started under another's rights hides its mark: where it leads a session begun meanwhile, or one whose leader
  *    is gone, it is reported and not signalled.
  * I3 Nobody looks by the clock, only when a program ends or is stopped; one reading of the process table serves a whole turn
- *    of the event loop. Where there is no process table, families are empty.
+ *    of the event loop, and who was there before the program is read once. Where there is no process table, families are empty.
  */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { LeftProcess } from '../../../ports/process-facts.js'
 import { LAST_WAIT } from './group-signals.js'
-import { commandOf, type ProcessEntry, readProcess, readProcesses, variableOf } from './process-table.js'
+import { commandOf, createProcessLook, type ProcessEntry, readProcess, variableOf } from './process-table.js'
 
 /** It grants nothing: whoever knows its value can only be counted among the family. */
 export const MARK = 'SVC_PROCESS_MARK'
@@ -46,6 +46,8 @@ export interface FamiliesOptions {
   readonly send?: (pid: number, signal: NodeJS.Signals) => void
   /** Marks of a process, instead of what the system shows; undefined when it hides them. */
   readonly marksOf?: (pid: number) => readonly string[] | undefined
+  /** Instead of reading one from the process table. */
+  readonly read?: typeof readProcess
 }
 
 const { killGrace } = LIMITS.tools
@@ -57,9 +59,9 @@ const MOST_KNOWN = 256
 /** `mark` begins the marks of all families, for whoever survives this server. */
 export function createFamilies(
   mark: string,
-  { onLeft = ignore, send = process.kill, marksOf = visibleMarks }: FamiliesOptions = {},
+  { onLeft = ignore, send = process.kill, marksOf = visibleMarks, read = readProcess }: FamiliesOptions = {},
 ): Families {
-  const processes = createView(marksOf)
+  const processes = createView(marksOf, createProcessLook(read))
   return {
     expect(kind) {
       const own = `${mark}.${kind === 'terminal' ? OF_TERMINAL : ''}${randomBytes(8).toString('hex')}`
@@ -80,7 +82,8 @@ function createFamily({ pid, mark, processes, onLeft, send }: FamilyParts): Fami
 
   /** I1 */
   function members(): ProcessEntry[] {
-    const table = processes.all()
+    if (started === undefined) return []
+    const table = processes.all(started)
     const isMember = ({ pid: id, session, parent, started: at }: ProcessEntry): boolean =>
       known.get(id) === at ||
       (id === pid && at === started) ||
@@ -89,7 +92,6 @@ function createFamily({ pid, mark, processes, onLeft, send }: FamilyParts): Fami
       isKnown(table.get(parent)) ||
       processes.marks(id)?.includes(mark) === true
     const isKnown = (entry: ProcessEntry | undefined) => entry !== undefined && known.get(entry.pid) === entry.started
-    if (started === undefined) return []
     const entries = [...table.values()].filter((entry) => entry.started >= started && entry.pid !== process.pid)
     for (let size = -1; size < known.size; ) {
       size = known.size
@@ -101,8 +103,8 @@ function createFamily({ pid, mark, processes, onLeft, send }: FamilyParts): Fami
 
   /** I2 */
   function hidden(): ProcessEntry[] {
-    const table = processes.all()
     if (started === undefined) return []
+    const table = processes.all(started)
     return [...table.values()].filter((entry) => {
       const leads = entry.session === entry.pid || !table.has(entry.session)
       const isKnown = known.get(entry.pid) === entry.started
@@ -164,28 +166,29 @@ function runsStill({ pid, started }: ProcessEntry): boolean {
 }
 
 interface View {
-  all(): ReadonlyMap<number, ProcessEntry>
+  /** Those that began at `since` or later are as they are in this turn of the event loop. */
+  all(since: number): ReadonlyMap<number, ProcessEntry>
   /** Marks the process was started with; undefined when they are hidden. */
   marks(pid: number): readonly string[] | undefined
 }
 
 /** I3 */
-function createView(marksOf: (pid: number) => readonly string[] | undefined): View {
-  let table: ReadonlyMap<number, ProcessEntry> | undefined
+function createView(marksOf: (pid: number) => readonly string[] | undefined, look: ReturnType<typeof createProcessLook>): View {
+  let table: { readonly since: number; readonly entries: ReadonlyMap<number, ProcessEntry> } | undefined
   const marks = new Map<number, readonly string[] | undefined>()
   const forget = () => {
     table = undefined
     marks.clear()
   }
-  const all = () => {
-    if (table !== undefined) return table
-    setImmediate(forget)
-    return (table = readProcesses() ?? new Map<number, ProcessEntry>())
-  }
   return {
-    all,
+    all(since) {
+      if (table !== undefined && table.since <= since) return table.entries
+      if (table === undefined) setImmediate(forget)
+      const entries = look(since) ?? new Map<number, ProcessEntry>()
+      table = { since, entries }
+      return entries
+    },
     marks(pid) {
-      all()
       if (!marks.has(pid)) marks.set(pid, marksOf(pid))
       return marks.get(pid)
     },

@@ -100,7 +100,7 @@ export function closeCalls(recording: Recording, change: Change): void {
 
 /**
  * Calls that nobody settled, of a step that has more of them than the commit that closes it should: so many in a commit, and a turn of the event loop
- * for each commit.
+ * for each commit. Undefined = it has not.
  */
 export function closeManyCalls(recording: Recording): Promise<void> | undefined {
   const unsettled = unsettledCalls(recording)

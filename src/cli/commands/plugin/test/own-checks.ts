@@ -1,4 +1,6 @@
 /** The checks that an author wrote, one after the other (`check-file.ts`). */
+import { firstIssue } from '../../../../actors/plugin/process/json-schema.js'
+import type { ToolDeclaration } from '../../../../protocol/plugin/plugin-frame.js'
 import { METHOD_OF_SERVICE, ROUTE_REQUEST } from './requests.js'
 import { type Check, nameOf } from '../check-file.js'
 import { messageOf } from '../../../../protocol/message-of.js'
@@ -17,15 +19,25 @@ export interface Outcome {
   readonly log?: readonly string[]
 }
 
-/** Never rejects. `host`: what the host answers unless a check says otherwise. */
-export async function runCheck(harness: Harness, check: Check, host: Readonly<Record<string, unknown>>): Promise<Outcome> {
+interface Given {
+  /** What the host answers unless a check says otherwise. */
+  readonly host: Readonly<Record<string, unknown>>
+  /** What the package offers. */
+  readonly tools: readonly Pick<ToolDeclaration, 'id' | 'parameters'>[]
+}
+
+/** Never rejects. */
+export async function runCheck(harness: Harness, check: Check, { host, tools }: Given): Promise<Outcome> {
   const name = nameOf(check)
+  const misfit = misfitOf(check, tools)
+  // An author who expects an error tries what the package makes of an input that svc would not hand on.
+  if (misfit !== undefined && check.error === undefined) return { name, problem: misfit }
   const [logged, asked] = [harness.log.length, harness.asked.length]
   harness.answers = { ...host, ...check.host }
   try {
     const answer = await perform(harness, check)
     const problem =
-      judged(check, answer) ??
+      told(judged(check, answer), misfit) ??
       (await loggedProblem(harness, check, logged)) ??
       askedProblem(check, harness.asked.slice(asked)) ??
       progressProblem(check, harness.asked.slice(asked))
@@ -33,6 +45,19 @@ export async function runCheck(harness: Harness, check: Check, host: Readonly<Re
   } catch (error) {
     return { name, problem: messageOf(error), log: await logSince(harness, logged) }
   }
+}
+
+/** Why svc would refuse the call before the package hears of it; undefined = it would not. */
+function misfitOf(check: Check, tools: Given['tools']): string | undefined {
+  const tool = 'tool' in check ? tools.find(({ id }) => id === check.tool) : undefined
+  const issue = tool && 'tool' in check ? firstIssue(tool.parameters, check.input ?? {}) : undefined
+  if (tool === undefined || issue === undefined) return undefined
+  const at = issue.path.length === 0 ? '' : `${issue.path.join('.')}: `
+  return `the input does not fit the parameters of the tool "${tool.id}": ${at}${issue.message}; svc refuses such a call before the package hears of it`
+}
+
+function told(problem: string | undefined, misfit: string | undefined): string | undefined {
+  return problem === undefined || misfit === undefined ? problem : `${problem}; ${misfit}`
 }
 
 /** What it wrote meanwhile: on another pipe than its answers, so that it may come a moment later. */

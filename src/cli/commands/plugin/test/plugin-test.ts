@@ -44,7 +44,8 @@ export async function testPackage(options: Pick<TestOptions, 'id' | 'directory' 
     }
     await conform(started.offered === undefined ? AT_FIRST.slice(0, 1) : AT_FIRST)
     if (started.offered !== undefined) {
-      for (const check of own.checks) tell(options, outcomes, await runCheck(started.harness, check, own.host ?? {}))
+      const given = { host: own.host ?? {}, tools: started.offered.tools ?? [] }
+      for (const check of own.checks) tell(options, outcomes, await runCheck(started.harness, check, given))
       await conform(AT_LAST)
     }
     const version = started.offered?.version ?? found.manifest?.version

@@ -9,6 +9,7 @@ import { randomUUID } from 'node:crypto'
 import type { Client } from '../../../published/client/client-types.js'
 import { failureText } from '../../failure.js'
 import { chooseModel } from '../run/model-choice.js'
+import { moveTurns, turnText } from '../session/moved-turns.js'
 import { chooseAgent, modelsText } from './chat-choices.js'
 import { helpLines, understand } from './chat-lines.js'
 import { attend, follow, requestOf, type Talk } from './chat-turns.js'
@@ -82,8 +83,9 @@ async function command(talk: Typing, name: string, rest: string): Promise<void> 
       return rest === '' ? terminal.note('what? /queue <prompt>') : follow(talk, rest)
     case 'undo':
     case 'redo':
-      await client.sessions[name]({ sessionId: talk.sessionId, body: {} })
-      return terminal.note(name === 'undo' ? 'the last turn is taken back; /redo brings it back' : 'brought back')
+      for (const turn of (await moveTurns(client, name, talk.sessionId, undefined)).moved)
+        terminal.note(name === 'undo' ? `taken back: ${turnText(turn)}; /redo brings it back` : `brought back: ${turnText(turn)}`)
+      return
     case 'new':
       talk.sessionId = (await client.sessions.create({ directory, body: {} })).id
       if (talk.runs.size === 0) {

@@ -19,6 +19,7 @@ import { type PluginOptions, readPluginArguments } from './commands/plugin/plugi
 import { RUN, type RunOptions } from './commands/run/run-page.js'
 import type { ServeOptions } from '../server/serve-options.js'
 import { SERVE } from './commands/serve/serve-page.js'
+import { type PermissionOptions, readPermissionArguments } from './commands/permission/permission-arguments.js'
 import { readRequestArguments, type RequestOptions } from './commands/request/request-arguments.js'
 import { readResourceArguments, type ResourceOptions } from './commands/resource/resource-arguments.js'
 import { readSessionArguments, type SessionOptions } from './commands/session/session-arguments.js'
@@ -62,6 +63,7 @@ export type Command =
   | { readonly name: 'restore'; readonly options: RestoreCommand }
   | { readonly name: 'upgrade'; readonly options: UpgradeOptions }
   | { readonly name: 'resource'; readonly options: ResourceOptions }
+  | { readonly name: 'permission'; readonly options: PermissionOptions }
   | { readonly name: 'request'; readonly options: RequestOptions }
   | { readonly name: 'openapi' }
   | { readonly name: 'completion'; readonly shell: Shell }
@@ -164,6 +166,8 @@ function readCommand(name: string, args: string[]): Command {
       return { name, options: readPluginArguments(args, readServerUrl) }
     case 'session':
       return { name, options: readSessionArguments(args, readServerUrl) }
+    case 'permission':
+      return { name, options: readPermissionArguments(args, readServerUrl) }
     case 'request':
       return { name, options: readRequestArguments(args, readServerUrl) }
     case 'config':

@@ -65,6 +65,8 @@ async function main(argv: readonly string[]): Promise<number> {
     case 'session':
       keepCompiledCode()
       return (await import('./commands/session/session.js')).session(command.options)
+    case 'permission':
+      return (await import('./commands/permission/permission.js')).permission(command.options)
     case 'request':
       return (await import('./commands/request/request.js')).request(command.options)
     case 'config':

@@ -10,16 +10,6 @@ import type { SessionCommandRequest, SessionShellRequest } from '../protocol/res
 import type { ConfigDefaults, ConfigDocument, ConfigValidation } from '../protocol/resource/config.js'
 import type { InspectedLines, InspectedMachine, InspectorTrace, InspectorTree } from '../protocol/system/inspector.js'
 import type {
-  PermissionOutcome,
-  PermissionReply,
-  PermissionRequest,
-  PermissionRule,
-  QuestionOutcome,
-  QuestionReply,
-  QuestionRequest,
-  RememberedAnswer,
-} from '../protocol/interaction/interaction.js'
-import type {
   Message,
   ModelRef,
   Part,
@@ -46,6 +36,8 @@ import type { ExportSessionsRequest } from '../protocol/session/bundle.js'
 import type { ClaimSessionControlRequest, ForkSessionRequest, SessionControl, SessionParticipant } from '../protocol/session/sharing.js'
 import type { RevertRequest, SessionUndoTree } from '../protocol/session/undo.js'
 import type { ApiMeta, AuditEntry, Capability, DirectoryListing, HealthResponse, Identity, RuntimeInfo } from '../protocol/system/system.js'
+import type { PermissionRule } from '../protocol/interaction/interaction.js'
+import type { Interactions } from './interactions.js'
 import type { Plugins } from './plugins.js'
 import type { Management } from './managed.js'
 import type { SignIns } from './sign-ins.js'
@@ -137,24 +129,6 @@ export interface Sessions {
   releaseQueue(caller: Caller, id: string, messageId: string | undefined): SessionQueueRelease
   /** Whose a session is, for admission; undefined when unknown. */
   owner(id: string): Owned | undefined
-}
-
-export interface Interactions {
-  permissions(caller: Caller, sessionId: string | undefined): PermissionRequest[]
-  questions(caller: Caller, sessionId: string | undefined): QuestionRequest[]
-  /** One request, settled or not, and which answer counted; throws `resource.not_found`. */
-  permission(requestId: string): PermissionOutcome
-  question(requestId: string): QuestionOutcome
-  /** "Always" answers that are remembered where a directory belongs to. */
-  remembered(caller: Caller, directory: string): Promise<RememberedAnswer[]>
-  /** Takes one back; throws `resource.not_found`. */
-  forget(caller: Caller, directory: string, id: string): Promise<true>
-  /** `caller`: whose answer it is said to be. */
-  replyPermission(requestId: string, reply: PermissionReply, caller?: Pick<Caller, 'subject'>): true
-  replyQuestion(requestId: string, reply: QuestionReply, caller?: Pick<Caller, 'subject'>): true
-  rejectQuestion(requestId: string, caller?: Pick<Caller, 'subject'>): true
-  /** Session that owns a request id, pending or settled; undefined when unknown. */
-  owner(requestId: string): string | undefined
 }
 
 /** Where one subscriber's frames go. Frames are whole SSE records as bytes. */

@@ -116,3 +116,61 @@ describe('svc requests', () => {
     expect(await home.run(['request', 'answer', '1'])).toMatchObject({ code: 2 })
   })
 })
+
+describe('svc permissions', () => {
+  const CALL = [read('.env')]
+  const explained = async (...args: readonly string[]) => (await home.run(['permissions', 'explain', ...args])).stdout
+
+  test('lists an answer with its origin, explains by it, takes it back, and it is asked again', async () => {
+    expect(await explained('--kind', 'read', '.env')).toBe(
+      'asked: .env (agent build)\n  asked  read: .env, by the rule read: *.env -> ask\n',
+    )
+    const { sessionId, id } = await asking(...CALL)
+    await home.run(['requests', 'answer', id, 'a'])
+    await client().sessions.wait({ sessionId })
+    const [answer] = JSON.parse((await home.run(['permissions', 'list', '--json'])).stdout) as { id: string }[]
+    expect(answer).toMatchObject({
+      permission: 'read',
+      pattern: '.env',
+      exact: true,
+      sessionId,
+      by: 'local',
+      remembered: expect.any(Number),
+    })
+    const short = answer?.id.slice(0, 12) ?? ''
+    expect((await home.run(['permissions'])).stdout).toMatch(new RegExp(`${short}  read: \\.env  \\d{4}-.* local  ${sessionId}\n`))
+    expect(await explained('--kind', 'read', '.env')).toContain(`allowed  read: .env, by the answer ${short} that local gave on`)
+    expect((await home.run(['agents'])).stdout).toContain('remembered here, and asked no more: read .env (svc permissions)\n')
+    await client().sessions.prompt({ sessionId, body: { prompt: script(...CALL, { text: 'done' }) } })
+    await client().sessions.wait({ sessionId })
+    expect(await listed(sessionId)).toEqual([])
+    expect(await home.run(['permissions', 'revoke', short])).toMatchObject({ code: 0, stdout: 'taken back: read: .env\n' })
+    expect(await explained('--kind', 'read', '.env')).toContain('asked  read: .env')
+    const again = await asking(...CALL)
+    await home.run(['requests', 'answer', again.id, 'n'])
+    await client().sessions.wait({ sessionId: again.sessionId })
+  })
+
+  test('explains a line of the shell by each of its needs, as a call is judged', async () => {
+    writeFileSync(join(home.workspace, 'svc.json'), '{ "permission": { "bash": { "git push*": "deny" } } }')
+    expect(await explained('git push && cat .env')).toBe(
+      [
+        'denied: git push && cat .env (agent build)',
+        '  denied  bash: git push, by the rule bash: git push* -> deny of the workspace',
+        '  allowed  bash: cat .env, by the rule *: * -> allow',
+        '  asked  read: .env, by the rule read: *.env -> ask',
+        '',
+      ].join('\n'),
+    )
+    const asked = await home.run(['permissions', 'explain', '--json', 'bash -c "$X"'])
+    expect(JSON.parse(asked.stdout)).toMatchObject({ decision: 'ask', needs: [{ permission: 'bash', patterns: [{ by: 'explicit' }] }] })
+  })
+
+  test('says so where nothing is remembered', async () => {
+    expect((await home.run(['permissions'])).stdout).toBe(`nothing is remembered for ${home.workspace}\n`)
+    expect(await home.run(['permissions', 'revoke', 'git status'])).toMatchObject({
+      code: 1,
+      stderr: 'svc: No answer "git status" is remembered here; svc permissions lists them.\n',
+    })
+  })
+})

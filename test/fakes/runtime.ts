@@ -6,13 +6,13 @@ import type {
   Connections,
   Events,
   Inspector,
-  Interactions,
   Providers,
   Resources,
   Runtime,
   Sessions,
   System,
 } from '../../src/ports/facades.js'
+import type { Interactions } from '../../src/ports/interactions.js'
 import type { Plugins } from '../../src/ports/plugins.js'
 import type { ManagedMarkdown, Management } from '../../src/ports/managed.js'
 import { SvcError } from '../../src/protocol/errors.js'
@@ -233,6 +233,7 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
       asked: 1,
     })),
     remembered: noted('interactions.remembered', async () => []),
+    explain: noted('interactions.explain', async () => ({ decision: 'ask' as const, agent: 'build', directory: '/srv/space', needs: [] })),
     forget: noted('interactions.forget', async () => true),
     replyPermission: noted('interactions.replyPermission', () => true),
     replyQuestion: noted('interactions.replyQuestion', () => true),

@@ -46,6 +46,7 @@ test('the operations are these, with this access, success and body', () => {
     'v2.inspector.machines | GET /v2/inspector/machines | local | 200',
     'v2.inspector.trace | GET /v2/inspector/trace | local | 200',
     'v2.inspector.tree | GET /v2/inspector/tree | local | 200',
+    'v2.interactions.explain | GET /v2/interactions/explain | directory | 200',
     'v2.interactions.permissions.get | GET /v2/interactions/permissions/{request_id} | interaction | 200',
     'v2.interactions.permissions.list | GET /v2/interactions/permissions | caller | 200',
     'v2.interactions.permissions.reply | POST /v2/interactions/permissions/{request_id}/reply | interaction | 200 | body',

@@ -1,13 +1,11 @@
 /** What rules say to plugins of others, and how they ask a person (`BrokerDoors.policy`). */
 import { decidingRule } from '../../machines/permission/deciding-rule.js'
 import { evaluateLayers, type PermissionLayers } from '../../machines/permission/permission.js'
-import type { Session } from '../../protocol/session/session.js'
 import { escapedText } from '../../protocol/text/visible-text.js'
 import type { BrokerPlace, PolicyDoor } from '../../ports/broker-doors.js'
 import { approvalsOf } from '../interaction/approvals.js'
-import { ceilingsOf, layersFor } from '../session/run/ceilings.js'
 import { type Rows, sessionOrThrow, type Sources, type Work } from '../session/state/core.js'
-import { agentOf } from '../session/state/plan-mode.js'
+import { standingOf } from './standing.js'
 
 type Core = Pick<Rows, 'store'> & Pick<Sources, 'resources' | 'configs' | 'projects'> & Pick<Work, 'interactions' | 'statuses'>
 
@@ -43,15 +41,6 @@ export function createPolicyDoor(core: Core): PolicyDoor {
   }
 }
 
-/** Of a session as its agent would be judged now; without one, of the default agent of the directory. */
-async function layersAt(core: Core, { directory, sessionId }: BrokerPlace): Promise<PermissionLayers> {
-  const session = sessionId === undefined ? undefined : core.store.sessions.get(sessionId)
-  const usual = () => core.resources.defaultAgent(directory, sessionId)
-  if (session === undefined) return layersFor(NO_RULES, await usual(), [])
-  const name = await agentOf(core, session)
-  const agent = name === undefined ? await usual() : await core.resources.agent(directory, name, sessionId).catch(usual)
-  const own = layersFor(session, agent, [])
-  return { ...own, ceilings: [...(own.ceilings ?? []), ...(await ceilingsOf(core, session))] }
+async function layersAt(core: Core, of: BrokerPlace): Promise<PermissionLayers> {
+  return (await standingOf(core, of)).layers
 }
-
-const NO_RULES: Pick<Session, 'permission' | 'workflowRunID' | 'workflowAccepted'> = {}

@@ -15,7 +15,7 @@ import { type Session, sourceOf } from '../../protocol/session/session.js'
 import { widerPatterns } from '../../protocol/interaction/wider-patterns.js'
 import type { InteractionRow, Store } from '../../store/store.js'
 import type { Effects } from '../../ports/effects.js'
-import type { Interactions } from '../../ports/facades.js'
+import type { Interactions } from '../../ports/interactions.js'
 import type { Change, Journal } from '../events/journal.js'
 import type { Owners } from '../tenancy/owners.js'
 import type { ActorRegistry } from '../../kernel/roots.js'
@@ -43,7 +43,7 @@ interface PermissionAsk {
   isAllowedBy(approvals: readonly Approval[]): boolean
 }
 
-export interface InteractionBroker extends Interactions {
+export interface InteractionBroker extends Omit<Interactions, 'explain'> {
   /** Resolves with the answer; rejects when `signal` aborts, after the request was withdrawn. */
   askPermission(ask: PermissionAsk, signal: AbortSignal): Promise<PermissionAnswer>
   askQuestion(

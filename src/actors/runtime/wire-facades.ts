@@ -5,6 +5,7 @@ import type { Effects } from '../../ports/effects.js'
 import type { Runtime } from '../../ports/facades.js'
 import type { Store } from '../../store/store.js'
 import { createSideStreams } from '../events/side-streams.js'
+import { createExplaining } from '../host/explaining.js'
 import { createInspector } from '../inspector/inspector.js'
 import { createPluginCalls } from '../plugin/calls/plugin-calls.js'
 import type { createSessions } from '../session/sessions.js'
@@ -77,7 +78,7 @@ export function wireFacades({ effects, store, version, inspect, inspectPayloads 
   const runtime: Runtime = {
     management,
     sessions: sessions.facade,
-    interactions,
+    interactions: { ...interactions, ...createExplaining(core) },
     events: { ...sides, subscribe: stream.subscribe },
     resources,
     configs,

@@ -13,6 +13,7 @@ import { LOGS } from '../commands/logs/logs-page.js'
 import { LSP } from '../commands/lsp/lsp-pages.js'
 import { MCP } from '../commands/mcp/mcp-page.js'
 import { MODELS, PROVIDERS } from '../commands/models/models-pages.js'
+import { PERMISSION } from '../commands/permission/permission-pages.js'
 import { PLUGIN } from '../commands/plugin/plugin-pages.js'
 import { REQUEST_PAGES } from '../commands/request/request-pages.js'
 import { RUN } from '../commands/run/run-page.js'
@@ -63,6 +64,7 @@ export const PAGES: readonly (Page | Group)[] = [
   ACP,
   SESSION,
   REQUEST_PAGES,
+  PERMISSION,
   MODELS,
   PROVIDERS,
   AUTH,

@@ -20,7 +20,7 @@ export const SCOPED: Readonly<Record<WorkerScope, ReadonlySet<string>>> = {
       v2.agents.list v2.agents.get v2.commands.list v2.skills.list v2.tools.list v2.config.get v2.config.defaults v2.config.validate
       v2.providers.list v2.providers.configured v2.providers.authMethods v2.external.options.preview v2.sessions.external.catalog
       v2.sessions.external.options.get v2.interactions.permissions.list v2.interactions.permissions.get v2.interactions.questions.list
-      v2.interactions.questions.get v2.interactions.remembered.list v2.events.subscribe v2.sessionCatalog.subscribe
+      v2.interactions.questions.get v2.interactions.remembered.list v2.interactions.explain v2.events.subscribe v2.sessionCatalog.subscribe
       v2.executionActivity.list v2.executionActivity.events v2.sessions.list v2.sessions.status v2.sessions.get v2.sessions.children
       v2.sessions.runtime v2.sessions.todos v2.sessions.directoryOptions v2.sessions.participants.list v2.sessions.control.get
       v2.sessions.undoTree v2.sessions.context v2.sessions.messages v2.sessions.messages.get v2.sessions.queue.list v2.sessions.diff

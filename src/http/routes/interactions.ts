@@ -8,6 +8,7 @@ export function interactionRoutes(bind: Binder, { interactions }: Runtime): void
   bind.json(contracts.permission, ({ params }) => interactions.permission(params.request_id))
   bind.json(contracts.question, ({ params }) => interactions.question(params.request_id))
   bind.json(contracts.remembered, ({ caller, directory }) => interactions.remembered(caller, directory))
+  bind.json(contracts.explain, ({ caller, directory, query, signal }) => interactions.explain(caller, directory, query, signal))
   bind.json(contracts.forget, ({ caller, directory, params }) => interactions.forget(caller, directory, params.answer_id))
   bind.json(contracts.replyPermission, ({ caller, params, body }) => interactions.replyPermission(params.request_id, body, caller))
   bind.json(contracts.questions, ({ caller, query }) => interactions.questions(caller, query.sessionId))

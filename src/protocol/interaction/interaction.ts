@@ -1,15 +1,11 @@
 /** Permission and question requests, replies and rules (http-contract §2.8; sessions-events §8–9). */
 import * as z from 'zod'
 import { defineRoute } from '../route.js'
-import { directoryHeaders, directoryQuery, ms } from '../shared.js'
+import { directoryHeaders, directoryQuery, ms, sessionQuery } from '../shared.js'
+import { Explanation } from './explanation.js'
+import { type PermissionRule, RememberedAnswer } from './rules.js'
 
-export const PermissionAction = z.enum(['allow', 'deny', 'ask'])
-export type PermissionAction = z.infer<typeof PermissionAction>
-
-export const PermissionRule = z
-  .strictObject({ permission: z.string().min(1), pattern: z.string().min(1), action: PermissionAction })
-  .meta({ id: 'PermissionRule' })
-export type PermissionRule = z.infer<typeof PermissionRule>
+export { PermissionAction, PermissionRule, RememberedAnswer } from './rules.js'
 
 /** A remembered answer. `exact`: it holds for this very target, whatever characters it has; otherwise for what the pattern matches. */
 export interface Approval extends PermissionRule {
@@ -96,21 +92,6 @@ const QuestionOutcome = z
   .meta({ id: 'QuestionOutcome' })
 export type QuestionOutcome = z.infer<typeof QuestionOutcome>
 
-/** An answer that is remembered. */
-export const RememberedAnswer = z
-  .looseObject({
-    id: z.string(),
-    permission: z.string(),
-    pattern: z.string(),
-    exact: z.literal(true).optional().describe('It holds for this very target; otherwise for what the pattern matches.'),
-    place: z.string().describe('What it belongs to: a git directory, or a directory outside of any repository.'),
-    remembered: ms.optional(),
-    sessionId: z.string().optional().describe('Where it was given.'),
-    by: z.string().optional().describe('Who gave it. As the other two absent for one of an earlier version.'),
-  })
-  .meta({ id: 'RememberedAnswer' })
-export type RememberedAnswer = z.infer<typeof RememberedAnswer>
-
 const inDirectory = {
   access: { class: 'directory' },
   query: z.strictObject({ ...directoryQuery }),
@@ -187,6 +168,24 @@ export const interactionRoutes = {
     tag,
     summary: 'List the "always" answers that are remembered where a directory belongs to: its repository, or itself outside of any.',
     success: { status: 200, description: 'The answers, the oldest first.', schema: z.array(RememberedAnswer) },
+  }),
+  explain: defineRoute({
+    ...inDirectory,
+    id: 'v2.interactions.explain',
+    method: 'GET',
+    path: '/v2/interactions/explain',
+    tag,
+    query: z.strictObject({
+      ...directoryQuery,
+      ...sessionQuery,
+      command: z.string().min(1).max(16_384).optional().describe('A line of the shell.'),
+      permission: z.string().min(1).max(200).optional().describe('Or a permission group, with `pattern`.'),
+      pattern: z.string().min(1).max(4096).optional().describe('What the group is asked for, `*` without it.'),
+      agent: z.string().min(1).max(200).optional().describe('As this agent; without it as the session, or as the default agent.'),
+    }),
+    summary:
+      'Tell what would be decided of a command, or of a permission, and by which rule or answer. Nothing is run, asked or remembered.',
+    success: { status: 200, description: 'The decision and its reasons.', schema: Explanation },
   }),
   forget: defineRoute({
     ...inDirectory,

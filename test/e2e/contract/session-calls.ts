@@ -211,6 +211,12 @@ export const SESSION_CALLS: Readonly<Record<string, ValidCall>> = {
     await forgetting(world, where)
     return answer
   },
+  'v2.interactions.explain': async (world) => {
+    const where = await remembering(world)
+    const answer = await world.server.call('GET', '/v2/interactions/explain?command=git%20push', undefined, where)
+    await forgetting(world, where)
+    return answer
+  },
   'v2.interactions.remembered.forget': async (world) => {
     return forgetting(world, await remembering(world))
   },

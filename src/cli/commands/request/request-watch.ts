@@ -1,5 +1,6 @@
 /** `svc requests --watch`: what is asked and answered from now on, until Ctrl-C. */
 import type { Connection } from '../../connection.js'
+import { eventHints } from '../../event-hints.js'
 import { outcomeText } from '../../answers/outcome-text.js'
 import { watchInterrupts } from '../../terminal/interruption.js'
 import { jsonText, writeError, writeOut } from '../../terminal/output.js'
@@ -8,7 +9,6 @@ import { type Waiting, waitingRequests, waitingText } from './waiting.js'
 
 /** Of records of the stream after which something else may wait. */
 const HINT = /"(?:permission|question)\./
-const LONGEST_HINT = 16
 
 /** What waits is listed once the stream is open, and whenever it says that something may have changed. Answers 0. */
 export async function watchRequests({ client, open }: Connection, { session, json }: ListOptions): Promise<number> {
@@ -33,18 +33,11 @@ export async function watchRequests({ client, open }: Connection, { session, jso
   }
 
   try {
-    for (let isFirst = true; !signal.aborted; isFirst = false) {
-      const headers = { accept: 'text/event-stream' }
-      const { body } = await open({ method: 'GET', target: '/v2/events?tail=true', headers, signal })
+    let isFirst = true
+    for await (const _ of eventHints(open, HINT, signal)) {
       await look()
       if (isFirst && told.size === 0 && !json) writeError('nothing waits yet; what is asked is told here, Ctrl-C leaves\n', 'dim')
-      let text = ''
-      for await (const piece of body ?? []) {
-        text = text.slice(-LONGEST_HINT) + Buffer.from(piece).toString('latin1')
-        if (!HINT.test(text)) continue
-        text = ''
-        await look()
-      }
+      isFirst = false
     }
     return 0
   } catch (error) {

@@ -41,7 +41,9 @@ const AGENT = group(
   'list and show agents and what each does unasked',
   'agents, and what each does without asking',
   ['its rules, prompt and model', 'build'],
-  ['Rules are those of the configuration, "permission" and "agent.<name>.permission"; what was remembered with "always" is asked no more.'],
+  [
+    'Rules are those of the configuration, "permission" and "agent.<name>.permission"; what was remembered with "always" is asked no more, and stands below them: svc permissions lists, explains and takes it back.',
+  ],
 )
 const COMMAND = group(
   'command',

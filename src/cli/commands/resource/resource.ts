@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import type { Client } from '../../../published/client/client-types.js'
 import type { Agent, Command, Skill, Tool } from '../../../protocol/resource/resource.js'
 import { SvcError } from '../../../protocol/errors.js'
-import { printable } from '../../../protocol/text/visible-text.js'
+import { escapedText, printable } from '../../../protocol/text/visible-text.js'
 import { connect } from '../../connection.js'
 import { directoryOn } from '../../directory.js'
 import { jsonText, screenWidth, writeOut } from '../../terminal/output.js'
@@ -39,6 +39,7 @@ export async function showResources(options: ResourceOptions): Promise<number> {
       writeOut(`${jsonText(records, 2)}\n`)
     } else if (all.length === 0) writeOut(`no ${kind}s; svc help ${kind} tells where they come from\n`)
     else writeOut(kind === 'agent' ? all.map(({ name, line }) => `${printable(name)} ${line}`).join('\n') : columns(all.map(lineOf)))
+    if (kind === 'agent' && !json) writeOut(await rememberedText(connection.client, query))
     return 0
   } finally {
     await connection.close()
@@ -53,6 +54,17 @@ const READ = {
     (await client.skills.list(query)).map((skill) => skillOf(skill, isLocal)),
   tool: async (client: Client, query: { directory: string }) => (await client.tools.list(query)).map(toolOf),
 } satisfies Record<ResourceOptions['kind'], unknown>
+
+const SHOWN_ANSWERS = 5
+
+/** What is asked no more, whichever agent it is; nothing where the server does not tell. */
+async function rememberedText({ interactions }: Client, query: { readonly directory: string }): Promise<string> {
+  const answers = await interactions.remembered.list(query).catch(() => [])
+  if (answers.length === 0) return ''
+  const shown = answers.slice(-SHOWN_ANSWERS).map(({ permission, pattern }) => escapedText(`${permission} ${pattern}`))
+  const more = answers.length > shown.length ? `, and ${answers.length - shown.length} more` : ''
+  return `\nremembered here, and asked no more: ${shown.join(', ')}${more} (svc permissions)\n`
+}
 
 function unknown(kind: string, name: string, all: readonly Resource[]): never {
   const names = all.map((each) => each.name)

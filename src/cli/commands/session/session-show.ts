@@ -1,5 +1,6 @@
 /** `svc session show`: one conversation: what it is, what it waits for, and what was said last. */
 import type { Client } from '../../../published/client/client-types.js'
+import type { Session } from '../../../protocol/session/session.js'
 import type { Message } from '../../../protocol/message/message.js'
 import { printable } from '../../../protocol/text/visible-text.js'
 import { jsonText, writeOut } from '../../terminal/output.js'
@@ -8,6 +9,9 @@ import type { ShowOptions } from './session-arguments.js'
 import { findSession } from './session-find.js'
 import { type Pending, pendingOf, pendingText } from './session-pending.js'
 import { localTime, sessionRecord, type SessionRecord } from './session-record.js'
+
+/** Whoever is at work was used lately. */
+const LISTED = 200
 
 interface Shown extends SessionRecord {
   readonly pending: readonly Pending[]
@@ -28,16 +32,26 @@ interface MessageRecord {
 export async function showSession(client: Client, { id: named, messages: limit, json }: ShowOptions): Promise<number> {
   const session = await findSession(client, named)
   const { id } = session
-  const [pending, page, busy] = await Promise.all([
+  const [pending, page, state] = await Promise.all([
     pendingOf(client, id),
     client.sessions.messages({ sessionId: id, order: 'desc', limit }),
-    client.sessions.status(),
+    stateOf(client, session),
   ])
-  const isAsked = pending.some(({ type }) => type !== 'prompt')
-  const state = isAsked ? ('waiting' as const) : id in busy ? ('running' as const) : ('idle' as const)
   const shown = { ...sessionRecord(session), state, pending, messages: page.items.toReversed().map(messageRecord) }
   writeOut(json ? `${jsonText(shown, 2)}\n` : render(shown))
   return 0
+}
+
+/** As a list says it: of the whole family, so that what it delegated to counts too. */
+async function stateOf({ sessions }: Client, session: Session): Promise<SessionRecord['state']> {
+  const { id, parentId, directory } = session
+  const { items } =
+    parentId === undefined
+      ? await sessions.list({ directory, roots: 'true', limit: LISTED })
+      : await sessions.children({ sessionId: parentId })
+  const listed = items.find((each) => each.id === id)
+  if (listed !== undefined) return sessionRecord(listed).state
+  return id in (await sessions.status()) ? 'running' : 'idle'
 }
 
 function messageRecord({ info, parts }: Message): MessageRecord {

@@ -1,22 +1,20 @@
 /** `svc session undo` and `redo`: turns are taken back, or brought back, with what they changed on disk. */
 import type { Client } from '../../../published/client/client-types.js'
-import { printable } from '../../../protocol/text/visible-text.js'
 import { jsonText, writeOut } from '../../terminal/output.js'
+import { moveTurns, turnText } from './moved-turns.js'
 import type { UndoOptions } from './session-arguments.js'
 import { findSession } from './session-find.js'
-import { shortTitle } from './session-record.js'
 
-/** Does it whole or, where files were changed by hand since, not at all; prints what is undone then, and answers 0. */
+/** Does it whole or, where files were changed by hand since or nothing is left, not at all; names what moved, and answers 0. */
 export async function undoTurns(client: Client, direction: 'undo' | 'redo', { id: named, message, json }: UndoOptions): Promise<number> {
   const { id } = await findSession(client, named)
-  await client.sessions[direction]({ sessionId: id, body: message === undefined ? {} : { messageId: message } })
-  const { nodes } = await client.sessions.undoTree({ sessionId: id })
-  const undone = nodes.flatMap(({ messageID, title, status }) => (status === 'applied' ? [] : [{ messageId: messageID, title, status }]))
-  if (json) writeOut(`${jsonText({ id, undone }, 2)}\n`)
-  else if (undone.length === 0) writeOut(direction === 'redo' ? 'brought back; nothing is undone any more\n' : 'nothing is undone\n')
-  else {
-    for (const { title } of undone) writeOut(`undone: ${printable(shortTitle(title))}\n`)
-    writeOut(`bring back with: svc session redo ${id}\n`)
+  const { moved, undone } = await moveTurns(client, direction, id, message)
+  if (json) {
+    writeOut(`${jsonText({ id, moved, undone }, 2)}\n`)
+    return 0
   }
+  for (const turn of moved) writeOut(`${direction === 'undo' ? 'undone' : 'brought back'}: ${turnText(turn)}\n`)
+  if (direction === 'undo') writeOut(`bring back with: svc session redo ${id}\n`)
+  else writeOut(undone.length === 0 ? 'nothing is undone any more\n' : `still undone: ${undone.length}\n`)
   return 0
 }

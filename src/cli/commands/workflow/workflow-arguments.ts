@@ -32,6 +32,20 @@ export interface RunOptions extends OnServer {
   readonly id: string
 }
 
+export interface NowOptions extends RunOptions {
+  /** Until it has ended. */
+  readonly waits: boolean
+}
+
+export interface RetryOptions extends RunOptions {
+  /** undefined = the latest that can be. */
+  readonly run: string | undefined
+}
+
+export interface DeleteOptions extends RunOptions {
+  readonly yes: boolean
+}
+
 export interface RunsOptions extends OnServer {
   readonly id: string
   readonly limit: number
@@ -47,8 +61,10 @@ export type WorkflowOptions =
   | ({ readonly action: 'list' } & OnServer)
   | ({ readonly action: 'preview' } & PreviewOptions)
   | ({ readonly action: 'validate' } & ValidateOptions)
-  | ({ readonly action: 'accept' } & RunOptions)
-  | ({ readonly action: 'run' } & RunOptions)
+  | ({ readonly action: 'accept' | 'activate' | 'pause' | 'show' } & RunOptions)
+  | ({ readonly action: 'run' } & NowOptions)
+  | ({ readonly action: 'retry' } & RetryOptions)
+  | ({ readonly action: 'delete' } & DeleteOptions)
   | ({ readonly action: 'runs' } & RunsOptions)
   | ({ readonly action: 'new' } & NewOptions)
 
@@ -74,9 +90,23 @@ export function readWorkflowArguments(args: readonly string[], readUrl: (value: 
       return { action: 'validate', ...common(values), paths: words }
     }
     case 'workflow accept':
+    case 'workflow activate':
+    case 'workflow pause':
+    case 'workflow show': {
+      const { values, first } = readLine(page, rest)
+      return { action: ACTIONS[page.name], ...onServer(values), id: first }
+    }
     case 'workflow run': {
       const { values, first } = readLine(page, rest)
-      return { action: page.name === 'workflow run' ? 'run' : 'accept', ...onServer(values), id: first }
+      return { action: 'run', ...onServer(values), id: first, waits: values.wait }
+    }
+    case 'workflow retry': {
+      const { values, words, first } = readLine(page, rest)
+      return { action: 'retry', ...onServer(values), id: first, run: words[1] }
+    }
+    case 'workflow delete': {
+      const { values, first } = readLine(page, rest)
+      return { action: 'delete', ...onServer(values), id: first, yes: values.yes }
     }
     case 'workflow runs': {
       const { values, first } = readLine(page, rest)
@@ -88,6 +118,13 @@ export function readWorkflowArguments(args: readonly string[], readUrl: (value: 
     }
   }
 }
+
+const ACTIONS = {
+  'workflow accept': 'accept',
+  'workflow activate': 'activate',
+  'workflow pause': 'pause',
+  'workflow show': 'show',
+} as const
 
 /** A day is its first moment in UTC. */
 function readMoment(value: string): number {

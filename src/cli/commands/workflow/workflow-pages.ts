@@ -10,7 +10,7 @@ const { preview, previewMax, historyDefault, historyMax } = LIMITS.workflows
 export const WORKFLOW = {
   name: 'workflow',
   alias: 'workflows',
-  summary: 'write, check, preview and run scheduled workflows',
+  summary: 'write, check, preview, run, pause and delete scheduled workflows',
   pages: [
     {
       name: 'workflow list',
@@ -45,11 +45,49 @@ export const WORKFLOW = {
       examples: [['svc workflow accept daily-report', 'this content, and no other']],
     },
     {
+      name: 'workflow show',
+      summary: 'one of them: its schedule, what is wrong with it, its last runs and its prompt',
+      words: [ID],
+      options: ON_SERVER,
+      examples: [['svc workflow show daily-report', 'all of it']],
+    },
+    {
+      name: 'workflow activate',
+      summary: 'run it by schedule from now on, as it is now',
+      words: [ID],
+      options: ON_SERVER,
+      examples: [['svc workflow activate daily-report', 'until its file changes']],
+    },
+    {
+      name: 'workflow pause',
+      summary: 'do not run it by schedule, until its file changes or it is activated',
+      words: [ID],
+      options: ON_SERVER,
+      examples: [['svc workflow pause daily-report', 'what runs goes on']],
+    },
+    {
       name: 'workflow run',
       summary: 'run it now',
       words: [ID],
+      options: { wait: { type: 'flag', help: 'until it has ended; 1 when it failed, 3 when something was refused' }, ...ON_SERVER },
+      examples: [
+        ['svc workflow run daily-report', 'and does not wait for it'],
+        ['svc workflow run daily-report --wait', 'and tells how it ended'],
+      ],
+    },
+    {
+      name: 'workflow retry',
+      summary: 'run again what failed, was interrupted or was replaced',
+      words: [ID, { name: 'run' }],
       options: ON_SERVER,
-      examples: [['svc workflow run daily-report', 'and does not wait for it']],
+      examples: [['svc workflow retry daily-report', 'the latest of those']],
+    },
+    {
+      name: 'workflow delete',
+      summary: 'remove its file, after asking; its history stays',
+      words: [ID],
+      options: { yes: { type: 'flag', help: 'without asking' }, ...ON_SERVER },
+      examples: [['svc workflow delete daily-report --yes', 'without asking']],
     },
     {
       name: 'workflow runs',

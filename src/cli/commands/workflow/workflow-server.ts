@@ -1,12 +1,12 @@
 /** The running server that `svc workflow` talks to. */
 import { SvcError } from '../../../protocol/errors.js'
 import type { Client } from '../../../published/client/client-types.js'
-import { connectTo } from '../../connection.js'
+import { type Connection, connectTo } from '../../connection.js'
 import { existingDirectory } from '../../directory.js'
 import { localServer } from '../plugin/plugin-server.js'
 import type { OnServer } from './workflow-arguments.js'
 
-export interface WorkflowServer {
+export interface WorkflowServer extends Pick<Connection, 'open'> {
   readonly client: Client
   /** Of the workspace; canonical. */
   readonly directory: string
@@ -16,5 +16,6 @@ export interface WorkflowServer {
 export async function workflowServer({ server, directory }: OnServer): Promise<WorkflowServer> {
   const url = server ?? localServer()
   if (url === undefined) throw new SvcError('server.starting', 'no server runs; start one with "svc serve", or name one with --server')
-  return { client: connectTo(url).client, directory: existingDirectory(directory) }
+  const { client, open } = connectTo(url)
+  return { client, open, directory: existingDirectory(directory) }
 }

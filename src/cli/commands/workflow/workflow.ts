@@ -10,6 +10,15 @@ export async function workflow(options: WorkflowOptions): Promise<number> {
       return (await import('./workflow-preview.js')).previewWorkflow(options)
     case 'validate':
       return (await import('./workflow-validate.js')).validateWorkflows(options)
+    case 'show':
+      return (await import('./workflow-show.js')).showWorkflow(options)
+    case 'pause':
+      return (await import('./workflow-acts.js')).pauseWorkflow(options)
+    case 'retry':
+      return (await import('./workflow-acts.js')).retryWorkflow(options)
+    case 'delete':
+      return (await import('./workflow-acts.js')).deleteWorkflow(options)
+    case 'activate':
     case 'accept':
       return (await import('./workflow-accept.js')).acceptWorkflow(options)
     case 'run':

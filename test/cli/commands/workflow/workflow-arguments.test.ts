@@ -23,15 +23,23 @@ describe('the command line of svc workflow', () => {
     expect(read('list', '--server', 'http://127.0.0.1:1')).toMatchObject({ options: { action: 'list', server: 'http://127.0.0.1:1' } })
     expect(read('validate')).toMatchObject({ options: { action: 'validate', paths: [] } })
     expect(read('validate', 'a', 'b', '--directory', 'w')).toMatchObject({ options: { paths: ['a', 'b'], directory: 'w' } })
-    expect(read('run', 'report')).toMatchObject({ options: { action: 'run', id: 'report', server: undefined } })
+    expect(read('run', 'report')).toMatchObject({ options: { action: 'run', id: 'report', server: undefined, waits: false } })
+    expect(read('run', 'report', '--wait')).toMatchObject({ options: { action: 'run', waits: true } })
+    expect(read('retry', 'report', 'run_1')).toMatchObject({ options: { action: 'retry', id: 'report', run: 'run_1' } })
+    expect(read('delete', 'report', '--yes')).toMatchObject({ options: { action: 'delete', id: 'report', yes: true } })
+    for (const action of ['show', 'pause', 'activate', 'accept'])
+      expect(read(action, 'report')).toMatchObject({ options: { action, id: 'report' } })
     expect(read('runs', 'report', '--limit', '5')).toMatchObject({ options: { action: 'runs', id: 'report', limit: 5 } })
     expect(read('runs', 'report')).toMatchObject({ options: { limit: 50 } })
     expect(read('new', 'report', '--global')).toMatchObject({ options: { action: 'new', id: 'report', global: true } })
   })
 
   test.each([
-    [[], 'svc workflow needs one of list, preview, validate, accept, run, runs, new'],
-    [['start'], 'svc workflow needs one of list, preview, validate, accept, run, runs, new, not "start"'],
+    [[], 'svc workflow needs one of list, preview, validate, accept, show, activate, pause, run, retry, delete, runs, new'],
+    [
+      ['start'],
+      'svc workflow needs one of list, preview, validate, accept, show, activate, pause, run, retry, delete, runs, new, not "start"',
+    ],
     [['preview'], 'svc workflow preview needs a workflow file'],
     [['run', 'a', 'b'], 'svc workflow run does not know what to do with "b"'],
     [['preview', 'a', '--count', '0'], '--count must be a number from 1 to 1000, not "0"'],

@@ -100,6 +100,7 @@ export function createConversation(given: TalkOptions): Conversation {
     }),
     async close() {
       talk.left.abort(new Error('left'))
+      talk.unsent.abort(new Error('left'))
       actor.stop()
       talk.requests.stop()
       await talk.connection?.close()

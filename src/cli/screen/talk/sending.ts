@@ -2,16 +2,19 @@
  * What is said in a conversation, and done with what is typed.
  *
  * I1 What is sent is sent in the order it was typed, and an abort after all that was sent before it.
- * I2 What could not be sent goes back to where it was typed.
+ * I2 What could not be sent, or was taken back before it was, goes back to where it was typed.
  */
 import { randomUUID } from 'node:crypto'
-import { patiently } from '../../../published/client/patience.js'
-import { PLATFORM } from '../../../published/client/platform.js'
+import { setTimeout as delay } from 'node:timers/promises'
 import { understand } from '../../commands/chat/chat-lines.js'
 import type { Spoken } from '../../commands/chat/slash/slash-command.js'
 import { SLASH } from '../../commands/chat/slash/slash-commands.js'
+import { isAway } from './following.js'
 import { partsOf, type Said } from './said.js'
 import { choose, clientOf, fail, note, type Talk, tell } from './talk.js'
+
+/** Between two tries to reach the server. */
+const AGAIN_MS = 500
 
 /** A command, a prompt, or a line for the shell. */
 export function say(talk: Talk, said: Said, isRunning: boolean): void {
@@ -41,9 +44,11 @@ async function session(talk: Talk): Promise<string> {
 
 /** I1, I2 */
 function send(talk: Talk, { text, images }: Said, delivery: 'steer' | 'queue'): Promise<void> {
-  const { waiting, lane, left } = talk
+  const { waiting, lane, unsent } = talk
   const messageId = `msg_${randomUUID()}`
   waiting.set(messageId, text)
+  // From now on there is something to be stopped.
+  talk.machine({ type: 'run.began' })
   talk.onChange()
   const sending = lane.run(async () => {
     const sessionId = await session(talk)
@@ -51,14 +56,28 @@ function send(talk: Talk, { text, images }: Said, delivery: 'steer' | 'queue'): 
     const place = { client: clientOf(talk), directory, agents, model: model ?? facts.model, note: (said: string) => note(talk, said) }
     const parts = await partsOf(place, { text, images })
     const body = { messageId, delivery, parts, ...(model !== undefined && { model }), ...(agent !== undefined && { agent }) }
-    const patience = { platform: PLATFORM, attempts: Number.POSITIVE_INFINITY, signal: left.signal }
-    await patiently(patience, () => clientOf(talk).sessions.prompt({ sessionId, body }))
+    await untilSent(unsent.signal, () => clientOf(talk).sessions.prompt({ sessionId, body }))
   })
   return sending.catch((error: unknown) => {
+    talk.machine({ type: 'run.ended' })
     if (!waiting.delete(messageId)) return
     talk.giveBack([text])
-    fail(talk, error)
+    if (!unsent.signal.aborted) fail(talk, error)
   })
+}
+
+/** Again and again while the server is away, and nobody has taken it back. */
+async function untilSent(signal: AbortSignal, call: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    signal.throwIfAborted()
+    try {
+      await call()
+      return
+    } catch (error) {
+      if (!isAway(error)) throw error
+      await delay(AGAIN_MS, undefined, { signal })
+    }
+  }
 }
 
 /** Answers once the command has ended: nothing waits for that. */

@@ -51,6 +51,7 @@ export const REASONS = {
   'src/cli/screen/talk/sending.ts in flight waiting':
     'what was sent and has not begun: its life is on the server, whose events take it out',
   'src/cli/screen/talk/talk.ts isThinking': 'what the terminal shows; it ends with the screen',
+  'src/cli/screen/talk/sending.ts AbortController unsent': 'as that of talk.ts, made anew for what is sent next',
   'src/cli/screen/talk/talk.ts AbortController unsent':
     'what waits to be sent, when it is taken back: the abort is an effect of the screen, a machine',
   'src/cli/screen/talk/talk.ts AbortController left': 'what is being sent when the person leaves; the screen is a machine, which says that',

@@ -29,7 +29,7 @@ export function record(
   size = SIZE,
 ): Recording {
   const screen = new Terminal({ ...size, scrollback: 10_000, allowProposedApi: true })
-  const child = spawn(process.execPath, [PROGRAM, ...args], { ...place, ...size, name: 'xterm-256color' })
+  const child = spawn(process.execPath, [PROGRAM, ...args], { ...place, ...size, name: place.env['TERM'] ?? 'xterm-256color' })
   const looks = new Set<() => void>()
   let drawn: Promise<void> = Promise.resolve()
   child.onData((data) => {

@@ -15,9 +15,13 @@ import { choose, clientOf, fail, note, type Talk, tell } from './talk.js'
 
 /** Between two tries to reach the server. */
 const AGAIN_MS = 500
+/** A prompt that was admitted begins within moments. */
+const BEGINS_MS = 25
+const MOST_TRIES = 80
 
 /** A command, a prompt, or a line for the shell. */
 export function say(talk: Talk, said: Said, isRunning: boolean): void {
+  if (talk.connection === undefined) return sayOnceOpen(talk, said)
   const known = talk.commands.map(({ name }) => name)
   const typed = understand(said.text, known)
   if (typed.type === 'nothing') return
@@ -25,6 +29,17 @@ export function say(talk: Talk, said: Said, isRunning: boolean): void {
   if (typed.type === 'command') return run(talk, typed.name, typed.rest)
   if (/^!\s*\S/.test(typed.text)) return shell(talk, typed.text.slice(1).trim())
   void send(talk, { ...said, text: typed.text }, isRunning || talk.waiting.size > 0 ? 'steer' : 'queue')
+}
+
+/** What is typed before the server is there waits for it: opening is the first work of the lane. */
+function sayOnceOpen(talk: Talk, said: Said): void {
+  const id = randomUUID()
+  talk.waiting.set(id, said.text)
+  talk.onChange()
+  void talk.lane.run(async () => {
+    talk.waiting.delete(id)
+    if (talk.connection !== undefined) say(talk, said, false)
+  })
 }
 
 function run(talk: Talk, name: string, rest: string): void {
@@ -88,11 +103,27 @@ function shell(talk: Talk, command: string): void {
     .catch((error: unknown) => fail(talk, error))
 }
 
-/** I1. What waits behind the run goes with it. */
+/** I1. What waits behind the run goes with it, and what waits for the server. */
 export function abort(talk: Talk): void {
-  const { sessionId, lane } = talk
-  if (sessionId === undefined) return
-  lane.run(() => clientOf(talk).sessions.abort({ sessionId, body: { queue: 'clear' } })).catch((error: unknown) => fail(talk, error))
+  talk.unsent.abort(new Error('taken back'))
+  talk.unsent = new AbortController()
+  const ending = talk.lane.run(async () => {
+    if (!(await isEnding(talk))) talk.machine({ type: 'run.ended' })
+  })
+  ending.catch((error: unknown) => fail(talk, error))
+}
+
+/** What was admitted and has not begun is neither a run nor in the queue: it is looked for again until it is one of both. */
+async function isEnding(talk: Talk): Promise<boolean> {
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const { sessionId, waiting } = talk
+    if (sessionId === undefined) return false
+    const isBeginning = waiting.size > 0
+    if (await clientOf(talk).sessions.abort({ sessionId, body: { queue: 'clear' } })) return true
+    if (!isBeginning) return false
+    await delay(BEGINS_MS)
+  }
+  return false
 }
 
 /** The conversation as commands see it. */

@@ -7,7 +7,7 @@ import type { SlashCommand, Spoken } from './slash-command.js'
 import { COST, DIFF, GOAL, PERMISSIONS, STATUS } from './slash-looks.js'
 import { COMPACT, EXPORT, FORK, REDO, RENAME, SESSIONS, UNDO } from './slash-sessions.js'
 
-const NAME = 22
+const NAME = 30
 
 const HELP: SlashCommand = { does: 'this list', run: (spoken) => spoken.lines(helpLines(spoken.commands)) }
 

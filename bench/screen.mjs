@@ -82,12 +82,14 @@ function openScreen(args = []) {
   })
   const ended = new Promise((resolve) => child.onExit(resolve))
   const seen = (pattern) =>
-    new Promise((resolve) => {
+    new Promise((resolve, reject) => {
+      const late = setTimeout(() => reject(new Error(`${pattern} was not seen; the last was ${JSON.stringify(heard.slice(-600))}`)), 30_000)
       look = () => {
         const match = pattern.exec(heard)
         if (match === null) return
         heard = heard.slice(match.index + match[0].length)
         look = () => undefined
+        clearTimeout(late)
         resolve(performance.now())
       }
       look()
@@ -113,7 +115,7 @@ async function firstPaint() {
 /** Each key is a letter of its own, looked for in what is painted after it. */
 async function echo() {
   const screen = openScreen()
-  await screen.seen(/\/slow|first use/)
+  await screen.seen(/first/)
   await delay(500)
   screen.child.write('go\r')
   await screen.seen(/word/)
@@ -177,7 +179,7 @@ async function startModel() {
     const timer = setInterval(() => {
       const content = index++ % 60 === 59 ? '\n\n' : `word${index} `
       response.write(
-        `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', choices: [{ index: 0, delta: { content } }] })}\n\n`,
+        `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 1, model: 'slow', choices: [{ index: 0, delta: { content }, finish_reason: null }] })}\n\n`,
       )
     }, 1000 / TOKENS_PER_SECOND)
     response.on('close', () => clearInterval(timer))

@@ -73,7 +73,7 @@ export const SLASH: Readonly<Record<string, SlashCommand>> = {
 }
 
 /** The list of `/help`: our commands, then those of the configuration. */
-export function helpLines(configured: readonly { readonly name: string; readonly description?: string | undefined }[]): readonly Line[] {
+function helpLines(configured: readonly { readonly name: string; readonly description?: string | undefined }[]): readonly Line[] {
   const own = Object.entries(SLASH).map(([name, { words = '', does }]) => [`${name} ${words}`, does] as const)
   const others = configured
     .filter(({ name }) => !Object.hasOwn(SLASH, name))

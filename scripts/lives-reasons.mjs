@@ -51,6 +51,9 @@ export const REASONS = {
   'src/cli/screen/talk/sending.ts in flight waiting':
     'what was sent and has not begun: its life is on the server, whose events take it out',
   'src/cli/screen/talk/talk.ts isThinking': 'what the terminal shows; it ends with the screen',
+  'src/cli/screen/talk/sending.ts AbortController unsent': 'as that of talk.ts, made anew for what is sent next',
+  'src/cli/screen/talk/talk.ts AbortController unsent':
+    'what waits to be sent, when it is taken back: the abort is an effect of the screen, a machine',
   'src/cli/screen/talk/talk.ts AbortController left': 'what is being sent when the person leaves; the screen is a machine, which says that',
   'src/cli/commands/chat/slash/slash-command.ts isThinking': 'what the terminal shows; it ends with the conversation',
   'src/cli/commands/doctor/online-checks.ts AbortSignal.timeout': 'how long a command waits for an answer; it ends with the command',

@@ -1,7 +1,7 @@
 /** The command line as data: what was asked for, or why it cannot be understood (service.md, Commands). Pure. */
 import { type AuthOptions, readAuthArguments } from './commands/auth/auth-arguments.js'
 import { ACP, type AcpOptions } from './commands/acp/acp-page.js'
-import { CHAT, type ChatOptions, SCREEN } from './commands/chat/chat-page.js'
+import { CHAT, type ChatOptions, SCREEN, type ScreenOptions } from './commands/chat/chat-page.js'
 import type { CleanupOptions } from './commands/cleanup/cleanup-page.js'
 import { type ConfigOptions, readConfigArguments } from './commands/config/config-arguments.js'
 import { DOCTOR, type DoctorOptions } from './commands/doctor/doctor-page.js'
@@ -40,7 +40,7 @@ export type Command =
   | { readonly name: 'run'; readonly options: RunOptions }
   | { readonly name: 'chat'; readonly options: ChatOptions }
   /** What `svc` alone opens. */
-  | { readonly name: 'screen'; readonly options: ChatOptions }
+  | { readonly name: 'screen'; readonly options: ScreenOptions }
   | { readonly name: 'acp'; readonly options: AcpOptions }
   | { readonly name: 'doctor'; readonly options: DoctorOptions }
   | { readonly name: 'models'; readonly options: ModelsOptions }
@@ -108,7 +108,8 @@ function isOfScreen(first: string): boolean {
 
 function readScreen(args: readonly string[]): Command {
   try {
-    return { name: 'screen', options: readConversation(readLine(SCREEN, args).values) }
+    const { values } = readLine(SCREEN, args)
+    return { name: 'screen', options: { ...readConversation(values), isPlain: values.plain } }
   } catch (error) {
     return { name: 'usage', problem: messageOf(error), topic: undefined }
   }

@@ -26,7 +26,7 @@ const STOREYS: Readonly<Record<string, string>> = {
   'src/http': 'calls pace request sockets | admission answer | streams | bind | contributed | routes | server',
   'src/store': 'disk | opening | search | open',
   'src/cli': 'line terminal | kept-log answers | connection | commands | screen | help | main',
-  'src/cli/screen': 'paint | input story | talk | symbols typing | screen',
+  'src/cli/screen': 'paint | input story | talk | plain symbols typing | screen',
   'src/published': 'client kit | testing',
   'src/programs': 'native page reader sandbox toolbox',
   'src/programs/sandbox': 'values | lua',

@@ -126,10 +126,10 @@ describe('the command line', () => {
 
   test('opens a conversation where nothing is asked for, and reads its options', () => {
     const options = { server: undefined, directory: undefined, session: undefined, continues: false, model: undefined, agent: undefined }
-    expect(read('')).toEqual({ name: 'screen', options: { ...options, isVerbose: false, isThinking: false } })
-    expect(read('-c --model svc/offline --thinking')).toMatchObject({
+    expect(read('')).toEqual({ name: 'screen', options: { ...options, isVerbose: false, isThinking: false, isPlain: false } })
+    expect(read('-c --model svc/offline --thinking --plain')).toMatchObject({
       name: 'screen',
-      options: { continues: true, model: 'svc/offline', isThinking: true },
+      options: { continues: true, model: 'svc/offline', isThinking: true, isPlain: true },
     })
   })
 

@@ -5,23 +5,31 @@ import { Terminal } from '@xterm/headless'
 import { spawn } from '@lydell/node-pty'
 
 const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
-const SIZE = { cols: 80, rows: 200 }
+export interface Size {
+  readonly cols: number
+  readonly rows: number
+}
+const SIZE: Size = { cols: 80, rows: 200 }
 
 export interface Recording {
   type(text: string): void
+  resize(size: Size): void
+  /** The screen as it is, scrollback included. */
+  screen(): string
   /** Resolves once the screen shows it; rejects when the program ends first. */
   shows(pattern: RegExp): Promise<void>
   /** The screen once the program has ended, without what differs from one run to the next, and its exit code. */
   readonly ended: Promise<{ readonly code: number; readonly screen: string }>
 }
 
-/** `svc` with these arguments at a terminal of 80 columns. */
+/** `svc` with these arguments at a terminal, of 80 columns where nothing else is said. */
 export function record(
   args: readonly string[],
   place: { readonly cwd: string; readonly env: Readonly<Record<string, string>> },
+  size = SIZE,
 ): Recording {
-  const screen = new Terminal({ ...SIZE, allowProposedApi: true })
-  const child = spawn(process.execPath, [PROGRAM, ...args], { ...place, ...SIZE, name: 'xterm-256color' })
+  const screen = new Terminal({ ...size, scrollback: 10_000, allowProposedApi: true })
+  const child = spawn(process.execPath, [PROGRAM, ...args], { ...place, ...size, name: place.env['TERM'] ?? 'xterm-256color' })
   const looks = new Set<() => void>()
   let drawn: Promise<void> = Promise.resolve()
   child.onData((data) => {
@@ -38,6 +46,11 @@ export function record(
   return {
     ended,
     type: (text) => child.write(text),
+    resize({ cols, rows }) {
+      screen.resize(cols, rows)
+      child.resize(cols, rows)
+    },
+    screen: () => textOf(screen),
     shows: (pattern) =>
       new Promise((resolve, reject) => {
         const look = () => {

@@ -18,6 +18,7 @@ function overview(): string {
   const rows = PAGES.map((each) => `  ${usageOf(each).padEnd(NAME)}${each.summary}\n`)
   return `svc - a local runtime for coding agents
 
+  ${'svc'.padEnd(NAME)}a conversation on the whole terminal (-c: the latest one; --plain: in lines)
 ${rows.join('')}
   ${'svc help <command>'.padEnd(NAME)}its options, and examples
   ${'svc --version'.padEnd(NAME)}print the version

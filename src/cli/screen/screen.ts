@@ -1,10 +1,10 @@
 /** `svc` alone: a conversation on the screen of a terminal. */
 import { keepHistory, readHistory } from '../commands/chat/chat-history.js'
 import { pathsFor } from '../commands/chat/chat-lines.js'
-import type { ChatOptions } from '../commands/chat/chat-page.js'
+import type { ChatOptions, ScreenOptions } from '../commands/chat/chat-page.js'
 import { SLASH } from '../commands/chat/slash/slash-commands.js'
 import { wrongUse } from '../line/wrong-use.js'
-import { isAttended, isWatched, openScreen, type RawScreen, writeError } from '../terminal/output.js'
+import { isAttended, isScreen, isWatched, openScreen, type RawScreen, writeError } from '../terminal/output.js'
 import { clipboardImage } from './clipboard.js'
 import { editorRows } from './input/editor-view.js'
 import { createKeys } from './input/keys.js'
@@ -22,9 +22,14 @@ const HALF_MS = 40
 const EDITOR_ROWS = 10
 
 /** Talks until the person leaves; answers 0. */
-export async function screen(options: ChatOptions): Promise<number> {
+export async function screen({ isPlain, ...options }: ScreenOptions): Promise<number> {
   if (!isAttended() || !isWatched())
     throw wrongUse('a command is needed; without one svc opens a conversation, for which it needs a terminal')
+  if (isPlain || !isScreen()) return (await import('./plain.js')).plainScreen(options)
+  return paintedScreen(options)
+}
+
+async function paintedScreen(options: ChatOptions): Promise<number> {
   const raw = openScreen()
   const painter = createPainter(raw.style)
   const began = Date.now()

@@ -223,6 +223,27 @@ export function endWithReader(): void {
   })
 }
 
+/** Lines as the terminal itself lets them be typed, until it is closed. */
+export function openLines(on: { readonly onLine: (line: string) => void; readonly onInterrupt: () => void; readonly onEnd: () => void }): {
+  close(): void
+} {
+  const lines = createInterface({ input: process.stdin, terminal: false })
+  lines.on('line', on.onLine)
+  lines.on('close', on.onEnd)
+  process.on('SIGINT', on.onInterrupt)
+  process.on('SIGTERM', on.onEnd)
+  process.on('SIGHUP', on.onEnd)
+  return {
+    close() {
+      process.off('SIGINT', on.onInterrupt)
+      process.off('SIGTERM', on.onEnd)
+      process.off('SIGHUP', on.onEnd)
+      lines.off('close', on.onEnd)
+      lines.close()
+    },
+  }
+}
+
 export interface RawScreen {
   /** Bytes of a painter, which has cleaned what it shows. */
   write(bytes: string): void

@@ -35,9 +35,13 @@ export const SCREEN = {
   name: '',
   summary: 'a conversation on the whole terminal',
   words: [],
-  options: CONVERSATION,
+  options: { ...CONVERSATION, plain: { type: 'flag', help: 'lines only, of which none is painted again: for screen readers' } },
   examples: [],
 } as const satisfies Page
+
+export interface ScreenOptions extends ChatOptions {
+  readonly isPlain: boolean
+}
 
 export interface ChatOptions
   extends Pick<RunOptions, 'server' | 'directory' | 'session' | 'continues' | 'model' | 'agent' | 'isVerbose' | 'isThinking'> {}

@@ -57,7 +57,7 @@ export function frameOf(scene: Scene, size: Size, now: number): Frame {
   ]
   const { editor } = scene
   const below: readonly Line[] = [...offerLines(scene.offers, width), scene.status]
-  const gap: readonly Line[] = above.length > 0 || scene.done.length > 0 ? [[]] : []
+  const gap: readonly Line[] = [[]]
   // What has no room is above the screen, where nothing can be painted.
   const room = Math.max(0, rows - editor.lines.length - below.length - gap.length - 1)
   const shown = [...above.slice(-room || above.length), ...gap]

@@ -91,7 +91,7 @@ export function createStory(options: StoryOptions): Story {
   }
   return {
     hear: (event) => hear(telling, event),
-    tell: (lines) => void telling.done.push({ kind: 'note', lines: (width) => lines.flatMap((line) => wrap(line, width)) }),
+    tell: (lines) => void telling.done.push({ kind: 'note', lines: (width) => lines.flatMap((line) => wrap(line, width, 2)) }),
     take: (width, height) => taken(telling, width, height),
     live: (width, height) => live(telling, width, height),
     get activity() {

@@ -100,6 +100,7 @@ export function createConversation(given: TalkOptions): Conversation {
     }),
     async close() {
       talk.left.abort(new Error('left'))
+      talk.unsent.abort(new Error('left'))
       actor.stop()
       talk.requests.stop()
       await talk.connection?.close()
@@ -110,7 +111,7 @@ export function createConversation(given: TalkOptions): Conversation {
 function logicOf(talk: Talk) {
   return screenMachine.provide({
     actors: {
-      open: fromPromise<unknown, object>(() => open(talk)),
+      open: fromPromise<unknown, object>(() => talk.lane.run(() => open(talk))),
       follow: fromCallback<AnyEventObject, object>(({ sendBack }) => {
         const stop = new AbortController()
         void listen(talk, stop.signal, sendBack)

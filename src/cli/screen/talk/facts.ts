@@ -2,7 +2,7 @@
 import type { SessionQueueInfo } from '../../../protocol/message/message.js'
 import type { Session } from '../../../protocol/session/session.js'
 import { printable } from '../../../protocol/text/visible-text.js'
-import { type Line, span, widthOf } from '../../terminal/span.js'
+import { clip, type Line, span, widthOf } from '../../terminal/span.js'
 import type { Heard } from '../story/heard.js'
 
 export interface Facts {
@@ -66,6 +66,9 @@ export interface Standing {
   readonly waiting: number
 }
 
+/** Said while nothing else is known. */
+const BEGINNING = '/help lists commands, Ctrl-D leaves'
+
 /** One row; what has no room is left out, what matters least first. */
 export function statusLine(facts: Facts, { isAway, waiting }: Standing, columns: number): Line {
   const { model, agent, context, limit, cost, queued, title } = facts
@@ -85,6 +88,7 @@ export function statusLine(facts: Facts, { isAway, waiting }: Standing, columns:
     [7, cost > 0 ? `cost ${cost.toFixed(4)}` : undefined, 'dim'],
     [8, title === undefined ? undefined : printable(title), 'dim'],
   ]
+  if (model === undefined && !isAway && waiting === 0) return [span(clip(BEGINNING, columns - 1), 'dim')]
   const there = pieces.flatMap(([weight, text, style]) => (text === undefined || text === '' ? [] : [{ weight, text, style }]))
   const fits = new Set<number>()
   let left = columns - 1

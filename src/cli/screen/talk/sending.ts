@@ -2,19 +2,26 @@
  * What is said in a conversation, and done with what is typed.
  *
  * I1 What is sent is sent in the order it was typed, and an abort after all that was sent before it.
- * I2 What could not be sent goes back to where it was typed.
+ * I2 What could not be sent, or was taken back before it was, goes back to where it was typed.
  */
 import { randomUUID } from 'node:crypto'
-import { patiently } from '../../../published/client/patience.js'
-import { PLATFORM } from '../../../published/client/platform.js'
+import { setTimeout as delay } from 'node:timers/promises'
 import { understand } from '../../commands/chat/chat-lines.js'
 import type { Spoken } from '../../commands/chat/slash/slash-command.js'
 import { SLASH } from '../../commands/chat/slash/slash-commands.js'
+import { isAway } from './following.js'
 import { partsOf, type Said } from './said.js'
 import { choose, clientOf, fail, note, type Talk, tell } from './talk.js'
 
+/** Between two tries to reach the server. */
+const AGAIN_MS = 500
+/** A prompt that was admitted begins within moments. */
+const BEGINS_MS = 25
+const MOST_TRIES = 80
+
 /** A command, a prompt, or a line for the shell. */
 export function say(talk: Talk, said: Said, isRunning: boolean): void {
+  if (talk.connection === undefined) return sayOnceOpen(talk, said)
   const known = talk.commands.map(({ name }) => name)
   const typed = understand(said.text, known)
   if (typed.type === 'nothing') return
@@ -22,6 +29,17 @@ export function say(talk: Talk, said: Said, isRunning: boolean): void {
   if (typed.type === 'command') return run(talk, typed.name, typed.rest)
   if (/^!\s*\S/.test(typed.text)) return shell(talk, typed.text.slice(1).trim())
   void send(talk, { ...said, text: typed.text }, isRunning || talk.waiting.size > 0 ? 'steer' : 'queue')
+}
+
+/** What is typed before the server is there waits for it: opening is the first work of the lane. */
+function sayOnceOpen(talk: Talk, said: Said): void {
+  const id = randomUUID()
+  talk.waiting.set(id, said.text)
+  talk.onChange()
+  void talk.lane.run(async () => {
+    talk.waiting.delete(id)
+    if (talk.connection !== undefined) say(talk, said, false)
+  })
 }
 
 function run(talk: Talk, name: string, rest: string): void {
@@ -41,9 +59,11 @@ async function session(talk: Talk): Promise<string> {
 
 /** I1, I2 */
 function send(talk: Talk, { text, images }: Said, delivery: 'steer' | 'queue'): Promise<void> {
-  const { waiting, lane, left } = talk
+  const { waiting, lane, unsent } = talk
   const messageId = `msg_${randomUUID()}`
   waiting.set(messageId, text)
+  // From now on there is something to be stopped.
+  talk.machine({ type: 'run.began' })
   talk.onChange()
   const sending = lane.run(async () => {
     const sessionId = await session(talk)
@@ -51,14 +71,28 @@ function send(talk: Talk, { text, images }: Said, delivery: 'steer' | 'queue'): 
     const place = { client: clientOf(talk), directory, agents, model: model ?? facts.model, note: (said: string) => note(talk, said) }
     const parts = await partsOf(place, { text, images })
     const body = { messageId, delivery, parts, ...(model !== undefined && { model }), ...(agent !== undefined && { agent }) }
-    const patience = { platform: PLATFORM, attempts: Number.POSITIVE_INFINITY, signal: left.signal }
-    await patiently(patience, () => clientOf(talk).sessions.prompt({ sessionId, body }))
+    await untilSent(unsent.signal, () => clientOf(talk).sessions.prompt({ sessionId, body }))
   })
   return sending.catch((error: unknown) => {
+    talk.machine({ type: 'run.ended' })
     if (!waiting.delete(messageId)) return
     talk.giveBack([text])
-    fail(talk, error)
+    if (!unsent.signal.aborted) fail(talk, error)
   })
+}
+
+/** Again and again while the server is away, and nobody has taken it back. */
+async function untilSent(signal: AbortSignal, call: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    signal.throwIfAborted()
+    try {
+      await call()
+      return
+    } catch (error) {
+      if (!isAway(error)) throw error
+      await delay(AGAIN_MS, undefined, { signal })
+    }
+  }
 }
 
 /** Answers once the command has ended: nothing waits for that. */
@@ -69,11 +103,27 @@ function shell(talk: Talk, command: string): void {
     .catch((error: unknown) => fail(talk, error))
 }
 
-/** I1. What waits behind the run goes with it. */
+/** I1. What waits behind the run goes with it, and what waits for the server. */
 export function abort(talk: Talk): void {
-  const { sessionId, lane } = talk
-  if (sessionId === undefined) return
-  lane.run(() => clientOf(talk).sessions.abort({ sessionId, body: { queue: 'clear' } })).catch((error: unknown) => fail(talk, error))
+  talk.unsent.abort(new Error('taken back'))
+  talk.unsent = new AbortController()
+  const ending = talk.lane.run(async () => {
+    if (!(await isEnding(talk))) talk.machine({ type: 'run.ended' })
+  })
+  ending.catch((error: unknown) => fail(talk, error))
+}
+
+/** What was admitted and has not begun is neither a run nor in the queue: it is looked for again until it is one of both. */
+async function isEnding(talk: Talk): Promise<boolean> {
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const { sessionId, waiting } = talk
+    if (sessionId === undefined) return false
+    const isBeginning = waiting.size > 0
+    if (await clientOf(talk).sessions.abort({ sessionId, body: { queue: 'clear' } })) return true
+    if (!isBeginning) return false
+    await delay(BEGINS_MS)
+  }
+  return false
 }
 
 /** The conversation as commands see it. */

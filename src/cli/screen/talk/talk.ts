@@ -33,6 +33,8 @@ export interface Talk extends TalkOptions {
   readonly machine: (event: ScreenEvent) => void
   /** Aborted when the person has left. */
   readonly left: AbortController
+  /** Aborted when what waits for the server is taken back. */
+  unsent: AbortController
   readonly lane: Lane
   readonly takenBack: TakenBack
   connection: Connection | undefined
@@ -62,6 +64,7 @@ export function createTalk(given: TalkOptions, machine: (event: ScreenEvent) => 
     directory: directoryOn(options.server, options.directory),
     machine,
     left: new AbortController(),
+    unsent: new AbortController(),
     lane: createLane({ most: MOST }),
     takenBack: createTakenBack(() => talk.sessionId ?? ''),
     connection: undefined,

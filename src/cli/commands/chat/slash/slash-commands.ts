@@ -7,7 +7,7 @@ import type { SlashCommand, Spoken } from './slash-command.js'
 import { COST, DIFF, GOAL, PERMISSIONS, STATUS } from './slash-looks.js'
 import { COMPACT, EXPORT, FORK, REDO, RENAME, SESSIONS, UNDO } from './slash-sessions.js'
 
-const NAME = 22
+const NAME = 30
 
 const HELP: SlashCommand = { does: 'this list', run: (spoken) => spoken.lines(helpLines(spoken.commands)) }
 
@@ -73,7 +73,7 @@ export const SLASH: Readonly<Record<string, SlashCommand>> = {
 }
 
 /** The list of `/help`: our commands, then those of the configuration. */
-export function helpLines(configured: readonly { readonly name: string; readonly description?: string | undefined }[]): readonly Line[] {
+function helpLines(configured: readonly { readonly name: string; readonly description?: string | undefined }[]): readonly Line[] {
   const own = Object.entries(SLASH).map(([name, { words = '', does }]) => [`${name} ${words}`, does] as const)
   const others = configured
     .filter(({ name }) => !Object.hasOwn(SLASH, name))

@@ -1,16 +1,15 @@
 /** Commands that change a session, or lead to another one. */
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import type { UndoTreeNode } from '../../../../protocol/session/undo.js'
 import { workspaceRootOf } from '../../../../protocol/session/bundle.js'
 import { printable } from '../../../../protocol/text/visible-text.js'
 import { type Line, span } from '../../../terminal/span.js'
+import { moveTurns, turnText } from '../../session/moved-turns.js'
 import { findSession } from '../../session/session-find.js'
 import { localTime, sessionRecord, shortTitle } from '../../session/session-record.js'
 import { inSession, type SlashCommand, type Spoken } from './slash-command.js'
 
 const LISTED = 15
-const FILES = 5
 
 export const UNDO: SlashCommand = {
   does: 'takes back the last turn with what it changed on disk',
@@ -82,23 +81,9 @@ export const EXPORT: SlashCommand = {
   }),
 }
 
-/** Says which turn it was and which files changed, or that there is none left. */
+/** Says which turn it was and which files changed; throws when there is none left. */
 async function turn({ client, note }: Spoken, sessionId: string, direction: 'undo' | 'redo'): Promise<void> {
-  const before = statesOf((await client.sessions.undoTree({ sessionId })).nodes)
-  await client.sessions[direction]({ sessionId, body: {} })
-  const { nodes } = await client.sessions.undoTree({ sessionId })
-  const changed = nodes.filter(({ id, status }) => before.get(id) !== status)
-  if (changed.length === 0) return note(direction === 'undo' ? 'nothing is left to take back' : 'nothing is taken back')
-  for (const node of changed) note(`${direction === 'undo' ? 'taken back' : 'brought back'}: ${shortTitle(node.title)}${filesText(node)}`)
+  const { moved } = await moveTurns(client, direction, sessionId, undefined)
+  for (const each of moved) note(`${direction === 'undo' ? 'taken back' : 'brought back'}: ${turnText(each)}`)
   if (direction === 'undo') note('/redo brings it back')
-}
-
-function statesOf(nodes: readonly UndoTreeNode[]): ReadonlyMap<string, string> {
-  return new Map(nodes.map(({ id, status }) => [id, status]))
-}
-
-function filesText({ snapshots: { files, paths = [] } }: UndoTreeNode): string {
-  if (files === 0) return ''
-  const named = paths.slice(0, FILES).join(', ')
-  return ` (${named === '' ? `${files} files` : named}${paths.length > FILES ? `, and ${paths.length - FILES} more` : ''})`
 }

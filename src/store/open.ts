@@ -114,7 +114,10 @@ function assemble(connection: Connection, failpoint: Failpoint | undefined, file
     connection,
     failpoint,
     () => files.checkpoints.committed(connection.written),
-    () => queue.forget(),
+    () => {
+      queue.forget()
+      events.forget()
+    },
   )
   const counters = createCounters(connection)
   const contents = createContents(connection)
@@ -123,6 +126,7 @@ function assemble(connection: Connection, failpoint: Failpoint | undefined, file
   const syncedCommit = () => transact('power', () => counters.set('log.synced', counters.get('log.synced') + 1))
   const logSync = createLogSync(files.log, connection, syncedCommit)
   const events = createEventTable(connection, counters, contents)
+  const prune = createPrune(connection, transact, counters)
   const search = createSearchIndex(files.search, createSearchSource(connection, events))
   return {
     transact,
@@ -145,7 +149,10 @@ function assemble(connection: Connection, failpoint: Failpoint | undefined, file
     search,
     reserveSequences: createSequenceReservation(connection, transact, counters),
     sync: logSync.sync,
-    prune: createPrune(connection, transact, counters),
+    prune(retention) {
+      events.forget()
+      return prune(retention)
+    },
     checkpoint() {
       if (connection.inTransaction) throw new Error('the log cannot be moved inside a transaction')
       connection.exec('pragma wal_checkpoint(passive)')

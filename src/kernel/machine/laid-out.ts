@@ -124,13 +124,12 @@ function carriedOut(snapshot: AnyMachineSnapshot, from: Place | undefined, { eve
 function begun(machine: AnyStateMachine, layout: Layout, scope: AnyActorScope, input: unknown): AnyMachineSnapshot {
   const event = { type: 'xstate.init', input }
   const { context = {} } = machine.config
-  const { first } = layout
-  const blank = machine.resolveState({ value: first.to?.value ?? {}, context: {} }) as AnyMachineSnapshot
+  const { plan, blank } = layout.first()
   const draft: Draft = { ...blank, status: 'active', children: {} }
   try {
     draft.context = typeof context === 'function' ? { ...context({ spawn: noSpawn as never, input, self: scope.self as never }) } : context
     const step = { event, scope, queue: [] }
-    return settled(layout, carriedOut(seen(draft), undefined, step, first), step, undefined)
+    return settled(layout, carriedOut(seen(draft), undefined, step, plan), step, undefined)
   } catch (error) {
     return seen({ ...draft, status: 'error', error })
   }

@@ -42,8 +42,8 @@ export interface Plan {
 }
 
 export interface Layout {
-  /** Where a new actor comes to be. */
-  readonly first: Plan
+  /** Where a new actor comes to be, and its snapshot before that. */
+  first(): { readonly plan: Plan; readonly blank: AnyMachineSnapshot }
   placeOf(snapshot: AnyMachineSnapshot): Place
   planOf(from: Place, transition: AnyTransitionDefinition): Plan
   /** What a state does at events of a type, what it names it by first. */
@@ -68,6 +68,7 @@ export function layOut(machine: AnyStateMachine): Layout {
   const places = new Map<AnyStateNode, Place>()
   /** As snapshots hold them. */
   const byNodes = new Map<readonly AnyStateNode[], Place>()
+  let begun: ReturnType<typeof beginning> | undefined
   const plans = new Map<Place, Map<AnyTransitionDefinition, Plan>>()
   const entries = new Map<AnyStateNode, Entry>()
   const named = new Map<AnyStateNode, Map<string, readonly AnyTransitionDefinition[]>>()
@@ -101,6 +102,12 @@ export function layOut(machine: AnyStateMachine): Layout {
     return [...around, ...within.map((node) => entered(node, node.type === 'compound'))]
   }
 
+  function beginning() {
+    const to = placeAt(initialPath(root).at(-1) ?? root)
+    const blank = machine.resolveState({ value: to.value, context: {}, status: 'active' }) as AnyMachineSnapshot
+    return { plan: { exits: [], actions: [], entries: entering(undefined, root), to }, blank }
+  }
+
   function madePlan(from: Place, { target, source, reenter, actions }: AnyTransitionDefinition): Plan {
     const to = target?.[0]
     if (to === undefined) return { exits: [], actions, entries: [], to: undefined }
@@ -112,10 +119,7 @@ export function layOut(machine: AnyStateMachine): Layout {
   }
 
   return {
-    get first() {
-      const leaf = initialPath(root).at(-1) ?? root
-      return { exits: [], actions: [], entries: entering(undefined, root), to: placeAt(leaf) }
-    },
+    first: () => (begun ??= beginning()),
     placeOf({ _nodes: nodes }) {
       const known = byNodes.get(nodes)
       if (known !== undefined) return known

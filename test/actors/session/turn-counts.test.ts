@@ -45,6 +45,6 @@ describe('what is done', () => {
 
   it('for a turn with five calls, one after the other', async () => {
     const withTools = await costOf(stepsWithTools(5))
-    expectAtMost(withTools, { events: 78, statements: 154, commits: 24, promises: 1110, steps: 111, texts: 260, characters: 36400 })
+    expectAtMost(withTools, { events: 78, statements: 139, commits: 19, promises: 1120, steps: 111, texts: 260, characters: 36400 })
   })
 })

@@ -9,8 +9,10 @@ import {
   type AnyStateNode,
   type AnyTransitionDefinition,
   spawnChild,
+  type StateValue,
   stopChild,
 } from 'xstate'
+import { draftOf } from './snapshot.js'
 
 /** As a state or a transition names it. */
 export type Action = AnyTransitionDefinition['actions'][number] | string
@@ -19,13 +21,13 @@ export type Action = AnyTransitionDefinition['actions'][number] | string
 export interface Place {
   readonly leaf: AnyStateNode
   readonly nodes: AnyStateNode[]
-  readonly value: AnyMachineSnapshot['value']
-  readonly tags: AnyMachineSnapshot['tags']
+  readonly value: StateValue
+  readonly tags: ReadonlySet<string>
   /** What is done when the machine ends here. */
   readonly atEnd: readonly Action[]
 }
 
-export interface Entry {
+interface Entry {
   readonly node: AnyStateNode
   readonly actions: readonly Action[]
   /** Ids of the actors that begin with it. */
@@ -146,13 +148,13 @@ export function layOut(machine: AnyStateMachine): Layout {
 }
 
 function madePlace(machine: AnyStateMachine, leaf: AnyStateNode): Place {
-  const { _nodes: nodes, value, tags } = machine.resolveState({ value: valueAt(leaf), context: {} }) as AnyMachineSnapshot
+  const { _nodes: nodes, value, tags } = draftOf(machine.resolveState({ value: valueAt(leaf), context: {} }) as AnyMachineSnapshot)
   return { leaf, nodes, value, tags, atEnd: nodes.toSorted((a, b) => b.order - a.order).flatMap(({ exit }) => exit) }
 }
 
-function valueAt({ path }: AnyStateNode): AnyMachineSnapshot['value'] {
+function valueAt({ path }: AnyStateNode): StateValue {
   const [key, ...keys] = path.toReversed()
-  return key === undefined ? {} : keys.reduce<AnyMachineSnapshot['value']>((value, around) => ({ [around]: value }), key)
+  return key === undefined ? {} : keys.reduce<StateValue>((value, around) => ({ [around]: value }), key)
 }
 
 function entryOf(node: AnyStateNode, further: readonly Action[]): Entry {

@@ -12,7 +12,8 @@ export interface Draft {
 }
 
 export function draftOf(snapshot: AnyMachineSnapshot): Draft {
-  return { ...snapshot } as unknown as Draft
+  const copy: unknown = { ...snapshot }
+  return copy as Draft
 }
 
 /** As others see it. */

@@ -7,6 +7,11 @@ import type { AuditTable, EventRow, EventTable } from './store.js'
 import { valueOf } from './disk/stored-json.js'
 import type { JsonRow } from './disk/stored-json.js'
 
+interface End {
+  readonly ordinal: number
+  readonly total: number
+}
+
 /** Rows that one statement inserts. */
 const AT_ONCE = 8
 
@@ -14,16 +19,13 @@ const COLUMNS = 'sequence, type, session_id as sessionId, json, created'
 
 /**
  * Every event row carries its place in the whole log (`ordinal`) and the bytes up to and with it (`total`), so that
- * count and size of what is kept are the difference of its two ends, whatever was removed before.
+ * count and size of what is kept are the difference of its two ends, whatever was removed before. Where the log ends is remembered;
+ * whoever undoes a change, or removes rows, calls `forget`.
  */
-export function createEventTable(connection: Connection, counters: Counters, contents: Contents): EventTable {
-  const insert = connection.query<[EventRow]>(`
-    insert into events (sequence, session_id, type, created, ordinal, total, json)
-    values (@sequence, @sessionId, @type, @created,
-      coalesce((select ordinal from events order by sequence desc limit 1), 0) + 1,
-      coalesce((select total from events order by sequence desc limit 1), 0) + octet_length(@json),
-      @json)`)
-  const end = connection.query<[], { ordinal: number; total: number }>('select ordinal, total from events order by sequence desc limit 1')
+export function createEventTable(connection: Connection, counters: Counters, contents: Contents): EventTable & { forget(): void } {
+  const end = connection.query<[], End>('select ordinal, total from events order by sequence desc limit 1')
+  /** Of the log, as long as nobody else changes it. */
+  let known: End | undefined
   /** By how many they insert. */
   const inserts = Array.from({ length: AT_ONCE + 1 }, (_, count) =>
     connection.query<(string | number | null)[]>(
@@ -66,14 +68,13 @@ export function createEventTable(connection: Connection, counters: Counters, con
   }
 
   function insertSome(rows: readonly EventRow[]): void {
-    const [row] = rows
-    if (rows.length === 1 && row !== undefined) return void insert.run(row)
-    let { ordinal, total } = end.get() ?? { ordinal: 0, total: 0 }
+    let { ordinal, total } = known ?? end.get() ?? { ordinal: 0, total: 0 }
     const values = rows.flatMap(({ sequence, sessionId, type, created, json }) => {
       total += Buffer.byteLength(json)
       return [sequence, sessionId, type, created, ++ordinal, total, json]
     })
     inserts[rows.length]?.run(...values)
+    known = { ordinal, total }
   }
 
   return {
@@ -93,6 +94,7 @@ export function createEventTable(connection: Connection, counters: Counters, con
     begunAfter: () => counters.get('events.begun'),
     prunedThrough: () => counters.get('events.pruned'),
     last: () => last.get()?.sequence ?? counters.get('events.pruned'),
+    forget: () => void (known = undefined),
   }
 }
 

@@ -116,7 +116,10 @@ function assemble(connection: Connection, failpoint: Failpoint | undefined, file
     connection,
     failpoint,
     () => files.checkpoints.committed(connection.written),
-    () => queue.forget(),
+    () => {
+      queue.forget()
+      events.forget()
+    },
   )
   const counters = createCounters(connection)
   const contents = createContents(connection)
@@ -125,6 +128,7 @@ function assemble(connection: Connection, failpoint: Failpoint | undefined, file
   const syncedCommit = () => transact('power', () => counters.set('log.synced', counters.get('log.synced') + 1))
   const logSync = createLogSync(files.log, connection, syncedCommit)
   const events = createEventTable(connection, counters, contents)
+  const prune = createPrune(connection, transact, counters)
   const search = createSearchIndex(files.search, createSearchSource(connection, events))
   return {
     transact,
@@ -147,7 +151,10 @@ function assemble(connection: Connection, failpoint: Failpoint | undefined, file
     search,
     reserveSequences: createSequenceReservation(connection, transact, counters),
     sync: logSync.sync,
-    prune: createPrune(connection, transact, counters),
+    prune(retention) {
+      events.forget()
+      return prune(retention)
+    },
     tryWrite: () => transact('process', () => counters.set('tried', counters.get('tried') + 1)),
     checkpoint() {
       if (connection.inTransaction) throw new Error('the log cannot be moved inside a transaction')

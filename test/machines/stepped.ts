@@ -88,7 +88,7 @@ function shown({ status, value, context, tags, children = {}, output, error }: A
     tags: known,
     children: Object.keys(children),
     output,
-    error: error === undefined ? undefined : String(error),
+    error: error instanceof Error ? error.message : error,
   }
 }
 

@@ -83,6 +83,23 @@ describe('retention', () => {
     expect(kept(store)).toEqual(range(8, 13))
   })
 
+  it('measures what follows a change that was undone as if that had not been', () => {
+    const sized = (n: number) => ({ ...event(n), json: 'x'.repeat(n) })
+    const [undone, plain] = [storeWithEvents(sized(1)), storeWithEvents(sized(1))]
+    const fail = () =>
+      undone.transact('process', () => {
+        undone.events.insert(sized(2), sized(3))
+        throw new Error('no')
+      })
+    expect(fail).toThrow('no')
+    for (const store of [undone, plain]) {
+      for (const n of range(4, 9)) append(store, sized(n))
+      store.prune({ ...unbounded, maxBytes: 25 })
+    }
+    expect(kept(undone)).toEqual(kept(plain))
+    expect(kept(undone)).toEqual([7, 8, 9])
+  })
+
   it('measures rows that were inserted together as those that were inserted one after the other', () => {
     const sized = (n: number) => ({ ...event(n), json: 'ü'.repeat(n) })
     const [together, each] = [memoryStore(), storeWithEvents(...range(1, 30).map(sized))]

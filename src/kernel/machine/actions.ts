@@ -1,14 +1,15 @@
 /** What a machine does on its way from one snapshot to the next, upon one draft of the next. */
-import { type AnyActorLogic, type AnyActorScope, type AnyEventObject, type AnyMachineSnapshot, createActor } from 'xstate'
+import {
+  type AnyActorLogic,
+  type AnyActorRef,
+  type AnyActorScope,
+  type AnyEventObject,
+  type AnyMachineSnapshot,
+  createActor,
+  type MachineContext,
+} from 'xstate'
 import type { Action } from './layout.js'
-
-/** A snapshot that is being made. */
-export type Draft = { -readonly [Key in keyof AnyMachineSnapshot]: AnyMachineSnapshot[Key] }
-
-/** As others see it. */
-export function seen(draft: Draft): AnyMachineSnapshot {
-  return draft as AnyMachineSnapshot
-}
+import { type Draft, isTold, seen } from './snapshot.js'
 
 export interface Making {
   readonly draft: Draft
@@ -20,7 +21,7 @@ export interface Making {
 
 /** What is told of when an action is carried out. */
 interface Given {
-  readonly context: AnyMachineSnapshot['context']
+  readonly context: MachineContext
   readonly event: AnyEventObject
   readonly self: AnyActorScope['self']
   readonly system: AnyActorScope['system']
@@ -71,8 +72,7 @@ function performAll(making: Making, actions: readonly Action[], coming: string[]
     const [told, more] = resolved(making, meant, given, params, coming)
     if (coming !== undefined && meant.retryResolve !== undefined) retries.push(() => meant.retryResolve?.(scope, seen(draft), told))
     const { execute } = meant
-    if (execute !== undefined)
-      scope.actionExecutor({ type: meant.type, info: given, params: told, exec: () => execute(scope, told) } as never)
+    if (execute !== undefined) scope.actionExecutor({ type: meant.type, info: given, params: told, exec: () => execute(scope, told) })
     if (more !== undefined) performAll(making, more, coming, retries)
   }
 }
@@ -105,7 +105,7 @@ function assigned({ assignment }: Builtin, given: Given, params: unknown): objec
   const told = { ...given, spawn: noSpawn }
   if (typeof assignment === 'function') return assignment(told, params)
   const update: Record<string, unknown> = {}
-  for (const [key, value] of Object.entries(assignment ?? {})) update[key] = typeof value === 'function' ? value(told, params) : value
+  for (const [key, value] of Object.entries(assignment ?? {})) update[key] = isTold(value) ? value(told, params) : value
   return update
 }
 
@@ -117,7 +117,7 @@ function spawned(making: Making, { id, src, systemId, input, syncSnapshot }: Bui
   const { draft, scope } = making
   const logic = typeof src === 'string' ? (draft.machine.implementations.actors[src] as AnyActorLogic | undefined) : src
   const own = typeof id === 'function' ? id(given) : (id ?? '')
-  const told: unknown = typeof input === 'function' ? input({ context: given.context, event: given.event, self: given.self }) : input
+  const told = isTold(input) ? input({ context: given.context, event: given.event, self: given.self }) : input
   const ref = logic && createActor(logic, { id: own, src, parent: scope.self, syncSnapshot, systemId, input: told } as never)
   draft.children = { ...draft.children, [own]: ref }
   return { id, systemId, actorRef: ref, src, input: told }
@@ -125,8 +125,8 @@ function spawned(making: Making, { id, src, systemId, input, syncSnapshot }: Bui
 
 function stopped(making: Making, { actorRef }: Builtin, given: Given, params: unknown): unknown {
   const { draft } = making
-  const named: unknown = typeof actorRef === 'function' ? actorRef(given, params) : actorRef
-  const ref = typeof named === 'string' ? draft.children[named] : (named as { readonly id: string } | undefined)
+  const named = isTold(actorRef) ? actorRef(given, params) : actorRef
+  const ref = typeof named === 'string' ? draft.children[named] : (named as AnyActorRef | undefined)
   const { [ref?.id ?? '']: _stopped, ...children } = draft.children
   draft.children = children
   return ref
@@ -144,7 +144,7 @@ function isBuiltin(action: object): action is Builtin {
 function paramsOf(action: Action, { context, event }: Given): unknown {
   if (typeof action === 'function' || typeof action === 'string' || !('params' in action)) return undefined
   const { params } = action
-  return typeof params === 'function' ? (params as (given: object) => unknown)({ context, event }) : params
+  return isTold(params) ? params({ context, event }) : params
 }
 
 function nameOf(action: Action): string {

@@ -31,7 +31,7 @@ export function fromEffect<Output, Input = NonReducibleUnknown>(
       // What `fromPromise` tells itself when it is settled.
       const settle = (type: string, data: unknown): void => {
         controllers.delete(self)
-        if (self.getSnapshot().status === 'active') self.send({ type, data } as never)
+        if (self.getSnapshot().status === 'active') self.send({ type, data })
       }
       const fail = (error: unknown) => settle('xstate.promise.reject', error)
       const end = (value: Output) => settle('xstate.promise.resolve', value)

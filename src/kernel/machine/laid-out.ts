@@ -7,17 +7,18 @@
  * I2 What is rare is left to the interpreter: the end from outside, errors nobody handles, machines with parallel states or history.
  */
 import {
-  type AnyActorRef,
   type AnyActorScope,
   type AnyEventObject,
   type AnyMachineSnapshot,
   type AnyStateMachine,
   type AnyTransitionDefinition,
+  type MachineContext,
   stopChild,
 } from 'xstate'
 import { evaluateGuard } from 'xstate/guards'
-import { type Draft, type Making, noSpawn, perform, seen } from './actions.js'
+import { type Making, noSpawn, perform } from './actions.js'
 import { isPlain, type Layout, layOut, type Place, type Plan } from './layout.js'
+import { type Draft, draftOf, isTold, seen } from './snapshot.js'
 
 const STOP = 'xstate.stop'
 const ERROR = 'xstate.error.actor'
@@ -89,8 +90,8 @@ function settled(layout: Layout, from: AnyMachineSnapshot, step: Step, first: An
 }
 
 function stopChildren(snapshot: AnyMachineSnapshot, { event, scope, queue }: Step): void {
-  const draft = { ...snapshot }
-  const ended = Object.values(snapshot.children).map((child) => stopChild(child as AnyActorRef))
+  const draft = draftOf(snapshot)
+  const ended = Object.values(draft.children).flatMap((child) => (child === undefined ? [] : stopChild(child)))
   perform({ draft, event, scope, queue }, ended)
 }
 
@@ -101,7 +102,7 @@ function taken(layout: Layout, snapshot: AnyMachineSnapshot, step: Step, transit
 
 /** Answers the same snapshot when nothing of it has changed. */
 function carriedOut(snapshot: AnyMachineSnapshot, from: Place | undefined, { event, scope, queue }: Step, plan: Plan): AnyMachineSnapshot {
-  const draft: Draft = { ...snapshot }
+  const draft = draftOf(snapshot)
   const work = { draft, event, scope, queue }
   perform(work, plan.exits)
   perform(work, plan.actions)
@@ -123,16 +124,17 @@ function carriedOut(snapshot: AnyMachineSnapshot, from: Place | undefined, { eve
 
 function begun(machine: AnyStateMachine, layout: Layout, scope: AnyActorScope, input: unknown): AnyMachineSnapshot {
   const event = { type: 'xstate.init', input }
-  const { context = {} } = machine.config
-  const { first } = layout
-  const blank = machine.resolveState({ value: first.to?.value ?? {}, context: {} }) as AnyMachineSnapshot
-  const draft: Draft = { ...blank, status: 'active', children: {} }
+  const context: unknown = machine.config.context
+  const { plan, blank } = layout.first()
+  const draft = draftOf(blank)
   try {
-    draft.context = typeof context === 'function' ? { ...context({ spawn: noSpawn as never, input, self: scope.self as never }) } : context
+    draft.context = {
+      ...((isTold(context) ? context({ spawn: noSpawn, input, self: scope.self }) : context) as MachineContext | undefined),
+    }
     const step = { event, scope, queue: [] }
-    return settled(layout, carriedOut(seen(draft), undefined, step, first), step, undefined)
+    return settled(layout, carriedOut(seen(draft), undefined, step, plan), step, undefined)
   } catch (error) {
-    return seen({ ...draft, status: 'error', error })
+    return seen(Object.assign(draft, { status: 'error' as const, error }))
   }
 }
 
@@ -147,5 +149,5 @@ function end(making: Making, event: AnyEventObject): void {
 }
 
 function valueOf(output: unknown, { draft, event, scope }: Pick<Making, 'draft' | 'event' | 'scope'>): unknown {
-  return typeof output === 'function' ? output({ context: draft.context, event, self: scope.self }) : output
+  return isTold(output) ? output({ context: draft.context, event, self: scope.self }) : output
 }

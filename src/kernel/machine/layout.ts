@@ -9,8 +9,10 @@ import {
   type AnyStateNode,
   type AnyTransitionDefinition,
   spawnChild,
+  type StateValue,
   stopChild,
 } from 'xstate'
+import { draftOf } from './snapshot.js'
 
 /** As a state or a transition names it. */
 export type Action = AnyTransitionDefinition['actions'][number] | string
@@ -19,13 +21,13 @@ export type Action = AnyTransitionDefinition['actions'][number] | string
 export interface Place {
   readonly leaf: AnyStateNode
   readonly nodes: AnyStateNode[]
-  readonly value: AnyMachineSnapshot['value']
-  readonly tags: AnyMachineSnapshot['tags']
+  readonly value: StateValue
+  readonly tags: ReadonlySet<string>
   /** What is done when the machine ends here. */
   readonly atEnd: readonly Action[]
 }
 
-export interface Entry {
+interface Entry {
   readonly node: AnyStateNode
   readonly actions: readonly Action[]
   /** Ids of the actors that begin with it. */
@@ -42,8 +44,8 @@ export interface Plan {
 }
 
 export interface Layout {
-  /** Where a new actor comes to be. */
-  readonly first: Plan
+  /** Where a new actor comes to be, and its snapshot before that. */
+  first(): { readonly plan: Plan; readonly blank: AnyMachineSnapshot }
   placeOf(snapshot: AnyMachineSnapshot): Place
   planOf(from: Place, transition: AnyTransitionDefinition): Plan
   /** What a state does at events of a type, what it names it by first. */
@@ -68,6 +70,7 @@ export function layOut(machine: AnyStateMachine): Layout {
   const places = new Map<AnyStateNode, Place>()
   /** As snapshots hold them. */
   const byNodes = new Map<readonly AnyStateNode[], Place>()
+  let begun: ReturnType<typeof beginning> | undefined
   const plans = new Map<Place, Map<AnyTransitionDefinition, Plan>>()
   const entries = new Map<AnyStateNode, Entry>()
   const named = new Map<AnyStateNode, Map<string, readonly AnyTransitionDefinition[]>>()
@@ -101,6 +104,12 @@ export function layOut(machine: AnyStateMachine): Layout {
     return [...around, ...within.map((node) => entered(node, node.type === 'compound'))]
   }
 
+  function beginning() {
+    const to = placeAt(initialPath(root).at(-1) ?? root)
+    const blank = machine.resolveState({ value: to.value, context: {}, status: 'active' }) as AnyMachineSnapshot
+    return { plan: { exits: [], actions: [], entries: entering(undefined, root), to }, blank }
+  }
+
   function madePlan(from: Place, { target, source, reenter, actions }: AnyTransitionDefinition): Plan {
     const to = target?.[0]
     if (to === undefined) return { exits: [], actions, entries: [], to: undefined }
@@ -112,10 +121,7 @@ export function layOut(machine: AnyStateMachine): Layout {
   }
 
   return {
-    get first() {
-      const leaf = initialPath(root).at(-1) ?? root
-      return { exits: [], actions: [], entries: entering(undefined, root), to: placeAt(leaf) }
-    },
+    first: () => (begun ??= beginning()),
     placeOf({ _nodes: nodes }) {
       const known = byNodes.get(nodes)
       if (known !== undefined) return known
@@ -142,13 +148,13 @@ export function layOut(machine: AnyStateMachine): Layout {
 }
 
 function madePlace(machine: AnyStateMachine, leaf: AnyStateNode): Place {
-  const { _nodes: nodes, value, tags } = machine.resolveState({ value: valueAt(leaf), context: {} }) as AnyMachineSnapshot
+  const { _nodes: nodes, value, tags } = draftOf(machine.resolveState({ value: valueAt(leaf), context: {} }) as AnyMachineSnapshot)
   return { leaf, nodes, value, tags, atEnd: nodes.toSorted((a, b) => b.order - a.order).flatMap(({ exit }) => exit) }
 }
 
-function valueAt({ path }: AnyStateNode): AnyMachineSnapshot['value'] {
+function valueAt({ path }: AnyStateNode): StateValue {
   const [key, ...keys] = path.toReversed()
-  return key === undefined ? {} : keys.reduce<AnyMachineSnapshot['value']>((value, around) => ({ [around]: value }), key)
+  return key === undefined ? {} : keys.reduce<StateValue>((value, around) => ({ [around]: value }), key)
 }
 
 function entryOf(node: AnyStateNode, further: readonly Action[]): Entry {

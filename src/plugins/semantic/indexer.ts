@@ -1,6 +1,7 @@
 /** Keeps the index of what was said up with the sessions (subsystems i): steps off the hot path, between those of others. */
 import { createActor, fromPromise, waitFor } from 'xstate'
 import type { NativeHost } from '../../ports/plugin.js'
+import { laidOut } from '../../kernel/machine/laid-out.js'
 import { type CaughtUp, searchIndexMachine } from '../../machines/semantic/search-index.machine.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { waitAtMost } from '../../kernel/patience.js'
@@ -52,7 +53,7 @@ export function startIndexer(
     }
   }
 
-  const ref = createActor(logic, { id: 'search-index', clock })
+  const ref = createActor(laidOut(logic), { id: 'search-index', clock })
   actors.add(ref, 'search-index')
   ref.subscribe({ error: (error) => log.error('the index of the search is no longer kept up', { cause: String(error) }) })
   ref.start()

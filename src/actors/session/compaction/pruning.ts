@@ -1,5 +1,5 @@
 /** Old outputs of tools that a model is not shown any more; what is stored stays (sessions-events §6.7). */
-import { isPruned, prunable } from '../../../machines/session/compaction/prune.js'
+import { isPruned, PROTECTED, prunable } from '../../../machines/session/compaction/prune.js'
 import { estimateTokens } from '../../../machines/session/compaction/tokens.js'
 import type { CompactionPolicy } from '../../../machines/session/compaction/window.js'
 import type { Message, ToolPart } from '../../../protocol/message/message.js'
@@ -9,6 +9,9 @@ import type { Rows } from '../state/core.js'
 
 const known = new WeakMap<ToolPart, number>()
 
+/** Tokens of all outputs of a history, up to a message: of a list only the end changes. */
+const sums = new WeakMap<readonly Message[], { readonly count: number; readonly tokens: number }>()
+
 /** Marks what is old, inside the caller's commit; nothing when that is too little to be worth a request that providers have to read anew. */
 export function pruneOutputs(
   core: Pick<Rows, 'store' | 'effects' | 'transcripts'>,
@@ -17,6 +20,7 @@ export function pruneOutputs(
 ): void {
   if (policy?.prune !== true) return
   const transcript = core.transcripts.of(session.id)
+  if (allTokens(transcript) <= PROTECTED) return // Most histories, of which none is walked at every step.
   const found = prunable(transcript, outputTokens)
   if (found.length === 0) return
   const old = new Map(found.map((part) => [part.id, part]))
@@ -38,6 +42,14 @@ function pruned(part: ToolPart, now: number): ToolPart {
   if (state.status !== 'completed' || isPruned(state.metadata)) return part
   const metadata = typeof state.metadata === 'object' && state.metadata !== null ? state.metadata : { raw: state.metadata }
   return { ...part, state: { ...state, metadata: { ...metadata, compacted: now } } }
+}
+
+function allTokens(transcript: readonly Message[]): number {
+  const { count, tokens } = sums.get(transcript) ?? { count: 0, tokens: 0 }
+  const outputs = transcript.slice(count).flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'tool' ? outputTokens(part) : [])))
+  const sum = { count: transcript.length, tokens: outputs.reduce((all, one) => all + one, tokens) }
+  sums.set(transcript, sum)
+  return sum.tokens
 }
 
 function outputTokens(part: ToolPart): number {

@@ -18,7 +18,7 @@ import type { RunScope } from './run-scope.js'
 import type { SystemContext } from './system-context.js'
 import { wantsTitle } from './title.js'
 
-export interface Handed {
+interface Handed {
   readonly run: RunScope
   readonly wantsTitle: boolean
 }

@@ -2,7 +2,8 @@
 import type { Message, Part, ToolPart } from '../../../protocol/message/message.js'
 
 const TURNS = 2
-const PROTECTED = 40_000
+/** Tokens of outputs, the newest, that are never pruned. */
+export const PROTECTED = 40_000
 const WORTH = 20_000
 const KEPT_TOOLS: ReadonlySet<string> = new Set(['skill'])
 

@@ -8,7 +8,7 @@ import { ABORTED_CALL } from '../../history/interrupted-part.js'
 import { withSaid } from '../../history/said-by-provider.js'
 import { fileParts, metadataOf, settledMetadata } from './call-metadata.js'
 import { grow } from './recorded-text.js'
-import { isOpen, now, place, put, record, type Recording, show } from './recording.js'
+import { isOpen, now, place, put, record, type Recording, recordWithEnd, show } from './recording.js'
 
 type Metadata = Readonly<Record<string, unknown>>
 
@@ -67,12 +67,20 @@ export function completeCall(recording: Recording, callId: string, result: ToolR
   const metadata = { ...result.metadata, ...(result.attachments === undefined ? {} : { attachments: fileParts(result) }) }
   const { metadata: _progress, ...settled } = part
   const { output, title } = result
-  record(recording, {
+  const completed: ToolPart = {
     ...settled,
     ...withSaid({}, recording.saidOf.get(callId)),
     state: { status: 'completed', input, output, title, metadata, time: { ...time, end: now(recording) } },
-  })
+  }
+  if (result.parts === undefined && isLastOpen(recording, callId)) return recordWithEnd(recording, part, completed)
+  record(recording, completed)
   for (const shown of result.parts ?? []) record(recording, enveloped(recording, shown))
+}
+
+/** The model has ended its answer, and every other call is settled. */
+function isLastOpen(recording: Recording, callId: string): boolean {
+  if (recording.info.time.streamed === undefined) return false
+  return [...recording.calls.keys()].every((other) => other === callId || !isUnsettled(callPart(recording, other)?.state))
 }
 
 /** A text for everybody, with what it stands for. */

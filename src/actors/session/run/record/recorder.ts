@@ -38,7 +38,7 @@ import {
   startText,
   startThought,
 } from './recorded-text.js'
-import { begin, isOpen, now, openRecording, place, put, record, type Recording, type RecordingCore } from './recording.js'
+import { begin, isOpen, now, openRecording, place, put, putWaiting, record, type Recording, type RecordingCore } from './recording.js'
 
 interface StepEnd {
   readonly finish: string
@@ -193,6 +193,7 @@ function restart(recording: Recording): void {
 function closeAll(recording: Recording, change: Change, { finish, tokens, cost, error }: StepEnd): AssistantInfo {
   const { core, info } = recording
   const at = now(recording)
+  putWaiting(recording, change)
   closeCalls(recording, change)
   closeThoughts(recording, change)
   const time = { ...info.time, completed: at }

@@ -3,8 +3,11 @@
  *
  * I1 Memory follows the rows: what a commit changes is taken over after it, so a failed commit changes nothing.
  * I2 Whoever writes asks first whether the record is open (`isOpen`).
+ * I3 The result that ends the last open call of a step waits for the commit that closes the step, as nothing lies between the two; no longer
+ *    than this turn of the event loop, and where it cannot be stored then, the call is as open as before (I1).
  */
 import { type ActorRefFrom, createActor, fromPromise, initialTransition, transition } from 'xstate'
+import { nextTurn } from '../../../../kernel/pause.js'
 import { laidOut } from '../../../../kernel/machine/laid-out.js'
 import { stepRecorderMachine } from '../../../../machines/session/step-recorder.machine.js'
 import { SvcError } from '../../../../protocol/errors.js'
@@ -31,6 +34,8 @@ export interface Recording {
   readonly calls: Map<string, string>
   /** Parts whose rows are older than they are. */
   readonly dirty: Set<string>
+  /** Parts that wait for the commit that closes the step, as they were before, by id (I3). */
+  readonly waiting: Map<string, Part>
   /** When the input of a call was shown. */
   readonly shownInput: Map<string, number>
   readonly passages: Passages
@@ -93,6 +98,7 @@ export function openRecording(core: RecordingCore, info: AssistantInfo): Recordi
     lastThought: '',
     calls: new Map(),
     dirty: new Set(),
+    waiting: new Map(),
     shownInput: new Map(),
     passages: createPassages(),
     saidOf: new Map(),
@@ -116,11 +122,11 @@ export function place({ core, sessionId, messageId }: Recording): Pick<Part, 'id
 
 /** Begins the message: from here on its parts are these, which the caller stores and tells of. */
 export function begin(recording: Recording, change: Change): Part[] {
-  const { parts, thoughts, calls, dirty, shownInput, growth, saidOf, passages } = recording
+  const { parts, thoughts, calls, dirty, waiting, shownInput, growth, saidOf, passages } = recording
   const text: TextPart = { ...place(recording), type: 'text', text: '', time: { start: now(recording) } }
   const fresh: Part[] = [{ ...place(recording), type: 'step-start' }, text]
   change.after(() => {
-    for (const known of [parts, thoughts, calls, dirty, shownInput, growth, saidOf, passages]) known.clear()
+    for (const known of [parts, thoughts, calls, dirty, waiting, shownInput, growth, saidOf, passages]) known.clear()
     recording.textId = text.id
     for (const part of fresh) parts.set(part.id, part)
   })
@@ -141,6 +147,35 @@ export function record(recording: Recording, part: Part, keep?: () => void): voi
     flushRows(recording, change)
     put(recording, change, part, keep)
   })
+}
+
+/** As `record`, for what closes the step with it (I3). */
+export function recordWithEnd(recording: Recording, before: Part, part: Part): void {
+  recording.parts.set(part.id, part)
+  recording.waiting.set(part.id, before)
+  void nextTurn().then(() => storeWaiting(recording))
+}
+
+/** What has waited, inside the commit that closes the step. */
+export function putWaiting(recording: Recording, change: Change): void {
+  const { parts, waiting } = recording
+  for (const part of [...waiting.keys()].flatMap((id) => parts.get(id) ?? [])) put(recording, change, part)
+  change.after(() => waiting.clear())
+}
+
+function storeWaiting(recording: Recording): void {
+  const { core, parts, waiting, sessionId } = recording
+  if (waiting.size === 0 || !isOpen(recording)) return
+  try {
+    core.journal.commit('process', (change) => {
+      flushRows(recording, change)
+      putWaiting(recording, change)
+    })
+  } catch (error) {
+    core.effects.log.warn('the result of a tool could not be recorded', { sessionId, cause: String(error) })
+    for (const [id, before] of waiting) parts.set(id, before)
+    waiting.clear()
+  }
 }
 
 /** As `record`, for what starts no tool: the text beside it may wait for its own turn. */

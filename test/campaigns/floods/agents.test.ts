@@ -51,6 +51,9 @@ const FLOODS: Readonly<Record<string, readonly [sample: number, whole: number]>>
   ghost: [20_000, 200_000],
   silence: [1, 1],
 }
+/** How often is looked before a turn is ended that does not end: soon in a sample where it never would. */
+const ROUNDS = 60
+const ENDLESS: Readonly<Record<string, number>> = isWhole ? {} : { endless: 15, silence: 15 }
 const names = Object.keys(FLOODS).filter((name) => only === undefined || name === only)
 
 let scene: Scene
@@ -91,7 +94,7 @@ async function flood(name: string, count: number): Promise<string> {
     if (status === undefined || status.type === 'idle') return id
     const asked = await server.get<{ readonly id: string }[]>(`/v2/interactions/permissions?sessionId=${id}`)
     for (const { id: request } of asked) await server.call('POST', `/v2/interactions/permissions/${request}/reply`, { reply: 'reject' })
-    if (round === 60) await server.call('POST', `/v2/sessions/${id}/abort`)
+    if (round === (ENDLESS[name] ?? ROUNDS)) await server.call('POST', `/v2/sessions/${id}/abort`)
     await delay(50)
   }
 }

@@ -30,15 +30,15 @@ const run = async (check: Check) => {
 
 test('an input that does not fit the parameters of the tool is told as that, and the package is not called', async () => {
   for (const input of [{}, { name: 1 }]) {
-    const { problem, calls } = await run({ tool: 'greet', input } as Check)
+    const { problem, calls } = await run({ tool: 'greet', input })
     expect(problem).toMatch(/^the input does not fit the parameters of the tool "greet": .*name/)
     expect([problem?.includes('KeyError'), calls]).toEqual([false, 0])
   }
 })
 
 test('where an error is expected the package is asked, and the input is told beside an error that is another', async () => {
-  expect(await run({ tool: 'greet', input: {}, error: 'KeyError' } as Check)).toEqual({ problem: undefined, calls: 1 })
-  const { problem, calls } = await run({ tool: 'greet', input: {}, error: 'give a name' } as Check)
+  expect(await run({ tool: 'greet', input: {}, error: 'KeyError' })).toEqual({ problem: undefined, calls: 1 })
+  const { problem, calls } = await run({ tool: 'greet', input: {}, error: 'give a name' })
   expect(problem).toMatch(/^the error is "KeyError: 'name'", without "give a name"; the input does not fit/)
   expect(calls).toBe(1)
 })

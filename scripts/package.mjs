@@ -42,7 +42,8 @@ export async function makePackage(out) {
   const stage = mkdtempSync(join(tmpdir(), 'svc-package-'))
   try {
     copyProgram(join(stage, 'dist'))
-    for (const name of ['README.md', 'CHANGELOG.md', 'scripts/native.mjs']) cpSync(join(root, name), join(stage, name))
+    for (const name of ['README.md', 'CHANGELOG.md', 'packaging', 'scripts/native.mjs'])
+      cpSync(join(root, name), join(stage, name), { recursive: true })
     const fetched = Object.entries(CARRIED).map(([name, files]) => carry(stage, name, files))
     writeFileSync(join(stage, 'package.json'), `${JSON.stringify(manifest(Object.assign({}, ...fetched)), undefined, 2)}\n`)
     mkdirSync(out, { recursive: true })

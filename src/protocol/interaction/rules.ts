@@ -1,4 +1,4 @@
-/** Rules, and answers that are remembered beside them (sessions-events §8.1, §8.11). */
+/** Rules, and answers that are remembered beside them (sessions-events §8, §8.11). */
 import * as z from 'zod'
 import { ms } from '../shared.js'
 

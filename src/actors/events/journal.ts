@@ -48,6 +48,8 @@ export interface Journal {
   baseline<T extends EventType>(type: T, data: EventData<T>): Uint8Array
   /** The highest sequence handed out. */
   head(): number
+  /** How many there were. */
+  readonly commits: number
 }
 
 const MESSAGE_SOURCE = eventSource('message.part.delta')
@@ -66,6 +68,7 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
   const syncs = createSyncs(store)
   /** What the change that is under way has told. */
   let open: BusRecord[] | undefined
+  let commits = 0
 
   function keep(draft: Draft): BusRecord {
     const record = stamp(draft, true)
@@ -91,6 +94,7 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
           ),
         )
         open = undefined
+        commits++
         syncs.committed(durability)
         try {
           for (const run of afterwards) run()
@@ -120,6 +124,9 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
     },
     baseline,
     head: () => sequence.last(),
+    get commits() {
+      return commits
+    },
   }
 }
 

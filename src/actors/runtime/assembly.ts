@@ -15,6 +15,7 @@ import type { PluginPrograms } from '../plugin/start-plans.js'
 import { createPause, createSlices } from '../../kernel/pause.js'
 import { type Rows, sessionOrThrow, type Sources, type Work } from '../session/state/core.js'
 import { createInteractions } from '../interaction/interactions.js'
+import { openTelemetry } from '../telemetry/telemetry.js'
 import { createProjects } from '../session/state/project.js'
 import { createSessions } from '../session/sessions.js'
 import { createSizes } from '../session/state/sizes.js'
@@ -29,6 +30,8 @@ import { untilQuiet } from './quiet.js'
 import { tidyWhenQuiet } from './tidy.js'
 import type { Deployment } from './deployment.js'
 import { createHosting } from './hosting.js'
+import type { Hosting } from '../tenancy/hosted-session.js'
+import type { Providers } from '../../ports/facades.js'
 import { sandboxPolicy } from '../plugin/entry/sandbox.js'
 import { createSystem } from './system.js'
 import { wireEvents } from './wire-events.js'
@@ -56,9 +59,11 @@ const UNCONTAINED = 'agents of hosted callers work without a sandbox (hosted.exe
 
 /** Everything of a service, wired but not started. */
 export async function assemble(options: AssemblyOptions) {
-  const { effects, store, version, programs, serverUrl, inspect, inspectPayloads, tenantResolver, deployment } = options
+  const { store, version, programs, serverUrl, inspect, inspectPayloads, tenantResolver, deployment } = options
+  const { effects, traces, ...telemetry } = await openTelemetry(options.effects, version)
   const happening = wireEvents(effects, store)
   const { actors, bus, journal, families, live, owners, statuses, outstanding, executions } = happening
+  telemetry.listen(bus)
   const projects = createProjects(effects)
   const interactions = createInteractions({ store, journal, effects, owners, projects, actors })
   const git = createGit(effects)
@@ -72,13 +77,7 @@ export async function assemble(options: AssemblyOptions) {
     whyNoSandbox: sandbox.whyMissing,
     arePluginsContained: () => sandboxPolicy(undefined, effects.env) === 'required',
   })
-  const providers: typeof providing.providers = {
-    ...providing.providers,
-    async resolve(directory, ref, workspaceId, sessionId) {
-      if (sessionId !== undefined) await hosting.checkModel(store.sessions.get(sessionId), ref.providerId)
-      return providing.providers.resolve(directory, ref, workspaceId, sessionId)
-    },
-  }
+  const providers = hostedProviders(providing.providers, { hosting, store })
   const outputs = createManagedOutputs({ effects, directory: `${effects.paths.state}/tool-output` })
   const artifacts = createArtifacts({ effects, store, directory: `${effects.paths.state}/artifacts` })
   const keptContents = createKeptContents({ effects, store, directory: `${effects.paths.state}/undo` })
@@ -118,6 +117,7 @@ export async function assemble(options: AssemblyOptions) {
     callNames: createCallNames(),
     artifacts,
     version,
+    traces,
     sizes: createSizes(() => createSlices(() => effects.clock.monotonic(), pause)),
     transcripts,
     restores: createRestores(moving, { inspect, actors }),
@@ -142,7 +142,7 @@ export async function assemble(options: AssemblyOptions) {
     { canonical: (path, base) => system.canonicalDirectory(path, base), complete: system.completeDirectory },
     { inspect, actors, isOff: deployment?.executes === false },
   )
-  const { runtime, inspector, management } = wireFacades(
+  const { runtime, inspector, metrics, management } = wireFacades(
     { effects, store, version, inspect, inspectPayloads },
     { happening, extending, providing, core, system, sessions, artifacts },
   )
@@ -186,7 +186,12 @@ export async function assemble(options: AssemblyOptions) {
       await serving.sweep()
     },
     /** Nothing of it outlives the service. */
-    endInspection: () => inspector.end(),
+    async endObservation() {
+      inspector.end()
+      metrics.end()
+      await telemetry.end()
+    },
+    beginCounting: metrics.begin,
     quiet: (signal: AbortSignal) => untilQuiet(statuses, signal),
     tidy: () => tidyWhenQuiet({ bus, effects, isBusy: () => statuses.all().size > 0 }),
     counters: () => ({
@@ -201,5 +206,16 @@ export async function assemble(options: AssemblyOptions) {
       inspectorViewers: inspector.viewers,
       ...serving.counters(),
     }),
+  }
+}
+
+/** Providers that hosted callers may use are asked for alone. */
+function hostedProviders(providers: Providers, { hosting, store }: { readonly hosting: Hosting; readonly store: Store }): Providers {
+  return {
+    ...providers,
+    async resolve(directory, ref, workspaceId, sessionId) {
+      if (sessionId !== undefined) await hosting.checkModel(store.sessions.get(sessionId), ref.providerId)
+      return providers.resolve(directory, ref, workspaceId, sessionId)
+    },
   }
 }

@@ -145,7 +145,7 @@ export interface Stoppable {
 
 /** Streams the step into its recorder; `onCall` hears of every call that may be executed. */
 export async function streamStep(
-  core: Pick<Rows, 'effects' | 'transcripts'>,
+  core: Pick<Rows & Sources, 'effects' | 'transcripts' | 'traces'>,
   run: RunScope,
   step: StepScope,
   attempt: number,
@@ -202,19 +202,30 @@ export async function streamStep(
   const desk = openDesk(core, { run, step, onCall }, work.signal)
   const generate: ProviderAdapter['generate'] = (asked, push, signal) =>
     worker === undefined ? adapter.generate(asked, push, signal) : worker.work(workOf(core, run), push, desk, signal)
-  await generateInto({ generate }, request, record, work)
+  await generateInto({ generate }, traced(core, request), record, work)
   if (step.usage === undefined) throw new ProviderError('The provider ended its stream without finishing the step.', { retryable: true })
 }
 
+/** The provider is told of which trace the step is part. */
+function traced({ traces }: Pick<Sources, 'traces'>, request: GenerateRequest): GenerateRequest {
+  const trace = traces.of(request.sessionId)
+  return trace === undefined ? request : { ...request, headers: { ...request.headers, ...trace } }
+}
+
 /** The step under way is not closed, so its message is none of the transcript. */
-function workOf({ transcripts }: Pick<Rows, 'transcripts'>, { session: { id: sessionId, directory }, prompt }: RunScope): WorkRequest {
+function workOf(
+  { transcripts, traces }: Pick<Rows & Sources, 'transcripts' | 'traces'>,
+  { session: { id: sessionId, directory }, prompt }: RunScope,
+): WorkRequest {
   const said = transcripts.of(sessionId)
   const from = said.findLastIndex(({ info }) => info.role === 'assistant') + 1
   const since = said.slice(from)
   const texts = since.flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])))
+  const trace = traces.of(sessionId)
   return {
     sessionId,
     directory,
+    ...(trace !== undefined && { trace }),
     prompt: texts.join('\n\n'),
     before: () => said.slice(0, from).map(saidIn),
     unattended: prompt.unattended === true,

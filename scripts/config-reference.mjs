@@ -1,10 +1,11 @@
 /**
- * Writes docs/configuration.md from the schema of its keys, and docs/plugin-brokers.md from the descriptions of the operations. With --check nothing is written; a stale page is named and the exit code is 1.
+ * Writes docs/configuration.md from the schema of its keys, and docs/plugin-brokers.md from the descriptions of the operations, and docs/metrics.md from the table of metrics. With --check nothing is written; a stale page is named and the exit code is 1.
  */
 import * as z from 'zod'
 import { brokerPage } from './broker-page.mjs'
 import { configPage } from './config-page.mjs'
 import { loadSource, settle } from './generated.mjs'
+import { metricsPage } from './metrics-page.mjs'
 import { typesOf } from './schema-words.mjs'
 
 const { toOpenApi } = await loadSource('src/protocol/openapi.ts')
@@ -13,6 +14,7 @@ const { typeText } = typesOf(toOpenApi().components.schemas)
 const { configKeyRows } = await loadSource('src/actors/resource/config/config-reference.ts')
 
 const { BROKER_OPERATIONS: operations } = await loadSource('src/protocol/plugin/broker-operations.ts')
+const { METRICS, BUCKETS } = await loadSource('src/actors/telemetry/metric-table.ts')
 const { HOST_METHODS } = await loadSource('src/protocol/plugin/host-methods.ts')
 
 const methodOf = (wanted) => HOST_METHODS.find(({ capability, kind }) => capability === wanted && kind === 'broker')?.method
@@ -21,6 +23,7 @@ const schemaOf = (schema, io) => z.toJSONSchema(schema, { io, unrepresentable: '
 
 const pages = [
   ['configuration.md', configPage(configKeyRows(), typeText)],
+  ['metrics.md', metricsPage(METRICS, BUCKETS)],
   [
     'plugin-brokers.md',
     brokerPage({

@@ -17,6 +17,10 @@ const NAME = 'the name of an error'
 const ONE_AT_A_TIME = 'one at a time, and once more for what came meanwhile; it is on the way of every commit, which waits for no machine'
 
 export const REASONS = {
+  'src/actors/telemetry/metrics.ts Promise beginning': ONCE,
+  'src/actors/telemetry/observer.ts state ending': SEEN,
+  'src/actors/telemetry/sender.ts AbortController deadline': CALL,
+  'src/actors/telemetry/sender.ts AbortController closing': 'cuts off what is sent when the server ends',
   // Timers.
   'src/kernel/alarm.ts setTimeout': 'the one place where a timer of the server is set; an alarm is set, rings, or is over',
   'src/server/door.ts setTimeout': 'the time limit of a Node socket, which Node keeps',

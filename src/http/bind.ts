@@ -12,6 +12,7 @@ import { TRIMMED_HEADER } from '../protocol/event/event.js'
 import { LIMITS } from '../protocol/limits.js'
 import { fieldNames, parseRequest } from '../protocol/text/parse.js'
 import type { Answer, Parsed, RouteContract, Schema } from '../protocol/route.js'
+import { type TraceContext, traceOf } from '../protocol/trace-context.js'
 import type { Admission } from './admission/admission.js'
 import type { Audit } from './admission/audit.js'
 import { refuseStrangers } from './admission/hosted.js'
@@ -58,6 +59,8 @@ export interface Call<P extends Schema, Q extends Schema, H extends Schema, I ex
   readonly body: Parsed<I>
   /** Aborts when the client leaves or the server stops. */
   readonly signal: AbortSignal
+  /** Of which trace of its caller it is part. */
+  readonly trace: TraceContext | undefined
 }
 
 /** Who calls an open operation without being asked who it is: may see what is open, and nothing else. */
@@ -202,6 +205,9 @@ export function callOf<P extends Schema, Q extends Schema, H extends Schema, I e
     body: bodyOf(contract, request) as Parsed<I>,
     get signal() {
       return calls.signalOf(reply.raw)
+    },
+    get trace() {
+      return traceOf(request.headers)
     },
   }
 }

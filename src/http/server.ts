@@ -6,12 +6,13 @@
 import { createAlarm } from '../kernel/alarm.js'
 import websocket from '@fastify/websocket'
 import { fastify } from 'fastify'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock, Log } from '../ports/effects.js'
 import type { Runtime } from '../ports/facades.js'
 import { SvcError } from '../protocol/errors.js'
 import { LIMITS } from '../protocol/limits.js'
 import { systemRoutes as systemContracts } from '../protocol/system/system.js'
+import { readParent, traceOf } from '../protocol/trace-context.js'
 import { ptyRoutes } from '../protocol/terminal/pty.js'
 import { createAgentCheck, type PeerPorts } from './admission/agents.js'
 import { createAdmission } from './admission/admission.js'
@@ -142,8 +143,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   })
   app.addHook('onResponse', (request, reply, done) => {
     audit.record(request, reply.statusCode)
-    const { id: requestId, method, url } = request
-    log.debug('answered', { requestId, method, path: auditPath(url), status: reply.statusCode, ms: Math.round(reply.elapsedTime) })
+    runtime.metrics.answered(...measured(request, reply))
+    log.debug('answered', lineOf(request, reply))
     done()
   })
   app.setErrorHandler((error, request, reply) => sendError(request, reply, error, log))
@@ -302,4 +303,17 @@ function reporter(message: string, clock: Clock, log: Log): (fields: Record<stri
     lastReport = now
     count = 0
   }
+}
+
+/** What is counted of a call; how long somebody listened to a stream says nothing. */
+function measured(request: FastifyRequest, { statusCode, elapsedTime }: FastifyReply): Parameters<Runtime['metrics']['answered']> {
+  const { contract } = request.routeOptions.config
+  return [contract?.id, statusCode, contract?.success.mediaType === 'text/event-stream' ? undefined : elapsedTime]
+}
+
+/** What is logged of it, with the trace of its caller. */
+function lineOf({ id: requestId, method, url, headers }: FastifyRequest, { statusCode: status, elapsedTime }: FastifyReply) {
+  const trace = traceOf(headers)
+  const ids = trace === undefined ? {} : { traceId: readParent(trace)?.traceId }
+  return { requestId, method, path: auditPath(url), status, ms: Math.round(elapsedTime), ...ids }
 }

@@ -3,7 +3,6 @@
  * Every method takes the admitted caller where ownership matters; admission (directory, session access)
  * has happened before, by the route contract.
  */
-import type { Artifact } from '../protocol/system/artifact.js'
 import type { ExecutionPolicy } from '../protocol/session/execution-policy.js'
 import type { Caller, Owned } from '../protocol/caller.js'
 import type { SessionCommandRequest, SessionShellRequest } from '../protocol/resource/command.js'
@@ -38,7 +37,9 @@ import type { RevertRequest, SessionUndoTree } from '../protocol/session/undo.js
 import type { ApiMeta, AuditEntry, Capability, DirectoryListing, HealthResponse, Identity, RuntimeInfo } from '../protocol/system/system.js'
 import type { PermissionRule } from '../protocol/interaction/interaction.js'
 import type { Interactions } from './interactions.js'
+import type { Artifacts } from './artifacts.js'
 import type { Plugins } from './plugins.js'
+import type { Traces } from './telemetry.js'
 import type { Management } from './managed.js'
 import type { SignIns } from './sign-ins.js'
 import type { ProviderAdapter, SessionWorker } from './provider-adapter.js'
@@ -308,21 +309,6 @@ export interface Connections {
   unset(providerId: string, workspaceId: string | undefined): Promise<boolean>
 }
 
-export interface ArtifactUpload {
-  readonly mediaType: string
-  readonly filename: string | undefined
-  readonly sessionId: string | undefined
-  readonly bytes: AsyncIterable<Uint8Array>
-}
-
-export interface Artifacts {
-  list(caller: Caller, sessionId: string | undefined): Artifact[]
-  create(caller: Caller, upload: ArtifactUpload): Promise<Artifact>
-  get(caller: Caller, id: string): Artifact
-  content(caller: Caller, id: string): { readonly artifact: Artifact; readonly bytes: AsyncIterable<Uint8Array> }
-  delete(caller: Caller, id: string): Promise<void>
-}
-
 export interface System {
   health(): Promise<HealthResponse>
   meta(): ApiMeta
@@ -356,6 +342,14 @@ export interface Inspector {
   subscribe(since: number | undefined, sink: FrameSink): EventSubscription
 }
 
+/** Numbers for operators; see `src/actors/telemetry/metric-table.ts`. */
+export interface Metrics {
+  /** In the text form of OpenMetrics. Counts from the first time on, where it does not count already. */
+  read(): Promise<string>
+  /** A call of HTTP was answered: of which operation, undefined = none; how long it took, undefined = as long as somebody listened. */
+  answered(operation: string | undefined, status: number, ms: number | undefined): void
+}
+
 /** A running service. */
 export interface Runtime {
   readonly sessions: Sessions
@@ -370,5 +364,7 @@ export interface Runtime {
   readonly system: System
   readonly plugins: Plugins
   readonly inspector: Inspector
+  readonly metrics: Metrics
+  readonly traces: Pick<Traces, 'arrived'>
   readonly management: Management
 }

@@ -5,6 +5,7 @@
 import type * as z from 'zod'
 import type { PermissionAction } from '../protocol/interaction/interaction.js'
 import type { FilePart, UserModel } from '../protocol/message/message.js'
+import type { TraceContext } from '../protocol/trace-context.js'
 import type { Agent, Skill } from '../protocol/resource/resource.js'
 import type { MediaRequest } from '../protocol/plugin/plugin-requests.js'
 import type { Todo } from '../protocol/session/session.js'
@@ -48,6 +49,8 @@ export interface ToolContext {
   readonly unattended?: boolean
   /** Of the session of a stranger: nothing beyond these places is touched, and no program started but in the sandbox. */
   readonly bounds?: Bounds
+  /** Of which trace the call is part: handed on to whoever is asked. Absent where nobody traces. */
+  readonly trace?: TraceContext
   /** Shows progress while running: merged into part-level metadata, transient. */
   progress(metadata: Readonly<Record<string, unknown>>): void
   /** What rules and answers say of each of these targets, in order; nobody is asked. */

@@ -3,6 +3,7 @@
  * A provider pushes parts synchronously as they arrive; it never buffers and never retries.
  */
 import type { FilePart, ModelRef } from '../protocol/message/message.js'
+import type { TraceContext } from '../protocol/trace-context.js'
 import type { TokenUsage } from '../protocol/message/token-usage.js'
 
 /** A message as the model is sent it. */
@@ -168,6 +169,8 @@ export interface Said {
 export interface WorkRequest {
   readonly sessionId: string
   readonly directory: string
+  /** Of which trace the turn is part. */
+  readonly trace?: TraceContext
   /** What was said since the last answer. */
   readonly prompt: string
   /** What was said before that, oldest first. */

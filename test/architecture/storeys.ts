@@ -9,7 +9,7 @@ const STOREYS: Readonly<Record<string, string>> = {
   src: 'kernel | protocol | machines store | ports | platform plugins http | actors | server | published | cli programs',
   'src/machines':
     'report required | acceptance acp events external goals interaction look lsp mcp permission plugin pty runtime screen semantic session shell sign-in subagents vcs worker workflows workspace',
-  'src/actors': 'artifact inspector provider tenancy | events resource | interaction plugin workspace | session | host | runtime',
+  'src/actors': 'artifact inspector provider telemetry tenancy | events resource | interaction plugin workspace | session | host | runtime',
   'src/actors/session': 'state | restore | history | admission | bundles compaction | run | session.actor | supervisor | sessions',
   'src/actors/plugin': 'registry | calls generation | link native | brokers | process | entry | package | facade | plugin-system',
   'src/actors/resource': 'config | markdown | snapshot | contributed managed | catalog | facade',

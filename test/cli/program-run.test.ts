@@ -208,6 +208,7 @@ describe('svc doctor', () => {
     expect([code, ok]).toEqual([0, true])
     expect(findings.map(({ check }) => check)).toEqual([
       'node',
+      'platform',
       'environment',
       'state directory',
       'database',

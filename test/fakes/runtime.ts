@@ -1,11 +1,12 @@
 import type { PluginSecret } from '../../src/protocol/plugin/plugin-settings.js'
 import type { SignIns } from '../../src/ports/sign-ins.js'
+import type { Artifacts } from '../../src/ports/artifacts.js'
 import type {
-  Artifacts,
   Configs,
   Connections,
   Events,
   Inspector,
+  Metrics,
   Providers,
   Resources,
   Runtime,
@@ -423,6 +424,7 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
     })),
     subscribe: noted('inspector.subscribe', () => ({ close: () => undefined })),
   }
+  const metrics: Metrics = { read: noted('metrics.read', async () => '# EOF\n'), answered: () => undefined }
   return {
     calls,
     sessions: { ...sessions, ...overrides.sessions },
@@ -437,6 +439,8 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
     system: { ...system, ...overrides.system },
     plugins: { ...plugins, ...overrides.plugins },
     inspector: { ...inspector, ...overrides.inspector },
+    metrics: { ...metrics, ...overrides.metrics },
+    traces: { arrived: () => undefined, ...overrides.traces },
     management: { ...management, ...overrides.management },
   }
 }

@@ -86,6 +86,7 @@ test('the operations are these, with this access, success and body', () => {
     'v2.management.workspaces.list | GET /v2/management/workspaces | operator | 200',
     'v2.management.workspaces.update | PUT /v2/management/workspaces/{id} | operator | 200 | body',
     'v2.meta.get | GET /v2/meta | caller | 200',
+    'v2.metrics.get | GET /v2/metrics | local | 200 application/openmetrics-text; version=1.0.0; charset=utf-8',
     'v2.openapi.get | GET /v2/openapi.json | caller | 200',
     'v2.pluginSettings.get | GET /v2/plugin-settings/{plugin_id} | directory of the operator | 200',
     'v2.pluginSettings.secrets.delete | DELETE /v2/plugin-settings/{plugin_id}/secrets/{alias} | directory of the operator | 200',

@@ -20,7 +20,7 @@ import { safeFilename, safeMediaType } from './artifact-names.js'
 import { keptSince, refuseTooMany, roomFor } from './artifact-quotas.js'
 import { type FollowedBounds, followBounds } from './storage-bounds.js'
 import type { Effects, FileSink } from '../../ports/effects.js'
-import type { Artifacts, ArtifactUpload } from '../../ports/facades.js'
+import type { Artifacts, ArtifactUpload } from '../../ports/artifacts.js'
 import { type IncomingArtifacts, receiveArtifacts } from './incoming.js'
 
 const PARTIAL = '.partial'

@@ -48,6 +48,8 @@ export interface Journal {
   baseline<T extends EventType>(type: T, data: EventData<T>): Uint8Array
   /** The highest sequence handed out. */
   head(): number
+  /** How many there were. */
+  readonly commits: number
 }
 
 const MESSAGE_SOURCE = eventSource('message.part.delta')
@@ -66,6 +68,7 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
   const syncs = createSyncs(store)
   /** What the change that is under way has told. */
   let open: BusRecord[] | undefined
+  let commits = 0
 
   /** What a change tells is stored behind what it changes, in few statements. */
   function keep(records: readonly BusRecord[]): void {
@@ -94,6 +97,7 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
           return made
         })
         open = undefined
+        commits++
         syncs.committed(durability)
         try {
           for (const run of afterwards) run()
@@ -123,6 +127,9 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
     },
     baseline,
     head: () => sequence.last(),
+    get commits() {
+      return commits
+    },
   }
 }
 

@@ -7,7 +7,7 @@
 import { LOCAL_TENANT, TRUSTED_CALLER } from '../../protocol/caller.js'
 import type { Store } from '../../store/store.js'
 import type { Effects } from '../../ports/effects.js'
-import type { Artifacts } from '../../ports/facades.js'
+import type { Artifacts } from '../../ports/artifacts.js'
 import type { SessionArtifacts } from '../../ports/doors.js'
 
 const REFERENCE = /^(?:artifact:\/\/(?:tool-output|upload)\/|\/v2\/artifacts\/)?((tool|art)_[A-Za-z0-9]{1,64})(?:\/content)?$/

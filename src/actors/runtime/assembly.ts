@@ -16,6 +16,7 @@ import type { PluginPrograms } from '../plugin/start-plans.js'
 import { createPause, createSlices } from '../../kernel/pause.js'
 import { type Rows, sessionOrThrow, type Sources, type Work } from '../session/state/core.js'
 import { createInteractions } from '../interaction/interactions.js'
+import { openTelemetry } from '../telemetry/telemetry.js'
 import { createProjects } from '../session/state/project.js'
 import { createSessions } from '../session/sessions.js'
 import { createSizes } from '../session/state/sizes.js'
@@ -60,9 +61,11 @@ const UNCONTAINED = 'agents of hosted callers work without a sandbox (hosted.exe
 
 /** Everything of a service, wired but not started. */
 export async function assemble(options: AssemblyOptions) {
-  const { effects, store, version, programs, serverUrl, inspect, inspectPayloads, tenantResolver, deployment } = options
+  const { store, version, programs, serverUrl, inspect, inspectPayloads, tenantResolver, deployment } = options
+  const { effects, traces, ...telemetry } = await openTelemetry(options.effects, version)
   const happening = wireEvents(effects, store)
   const { actors, bus, journal, families, live, owners, statuses, outstanding, executions } = happening
+  telemetry.listen(bus)
   const projects = createProjects(effects)
   const interactions = createInteractions({ store, journal, effects, owners, projects, actors })
   const git = createGit(effects)
@@ -118,6 +121,7 @@ export async function assemble(options: AssemblyOptions) {
     callNames: createCallNames(),
     artifacts,
     version,
+    traces,
     sizes: createSizes(() => createSlices(() => effects.clock.monotonic(), pause)),
     transcripts,
     restores: createRestores(moving, { inspect, actors }),
@@ -143,7 +147,7 @@ export async function assemble(options: AssemblyOptions) {
     { canonical: (path, base) => system.canonicalDirectory(path, base), complete: system.completeDirectory },
     { inspect, actors, isOff: deployment?.executes === false },
   )
-  const { runtime, inspector, management } = wireFacades(
+  const { runtime, inspector, metrics, management } = wireFacades(
     { effects, store, version, inspect, inspectPayloads },
     { happening, extending, providing, core, system, sessions, artifacts },
   )
@@ -183,7 +187,12 @@ export async function assemble(options: AssemblyOptions) {
     bounds: bounds.refresh,
     sweep: () => sweepAll([outputs, artifacts, keptContents, serving]),
     /** Nothing of it outlives the service. */
-    endInspection: () => inspector.end(),
+    async endObservation() {
+      inspector.end()
+      metrics.end()
+      await telemetry.end()
+    },
+    beginCounting: metrics.begin,
     quiet: (signal: AbortSignal) => untilQuiet(statuses, signal),
     tidy: () => tidyWhenQuiet({ bus, effects, isBusy: () => statuses.all().size > 0 }),
     counters: () => ({

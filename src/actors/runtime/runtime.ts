@@ -102,6 +102,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<RunningRun
       }),
       listen: keep(async () => {
         await parts.warnOfHosting()
+        await parts.beginCounting()
         listener = await options.listen?.(parts.runtime)
       }),
       refuse: fromPromise<void, void>(async () => {
@@ -118,7 +119,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<RunningRun
       closeStore: fromPromise<void, void>(async () => {
         maintenance?.stop()
         stopTidying?.()
-        parts.endInspection()
+        await parts.endObservation()
         try {
           store.close()
         } catch (error) {
@@ -137,7 +138,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<RunningRun
         parts.plugins.stop()
         const gone = Promise.all([effects.processes.killAll(), effects.terminals.killAll()])
         await waitAtMost(effects.clock, Promise.all([listener?.close(), gone]), 100)
-        parts.endInspection()
+        void parts.endObservation()
         store.close()
       }),
     },

@@ -12,6 +12,10 @@ import type { createSessions } from '../session/sessions.js'
 import { callState } from '../session/state/call-state.js'
 import type { Rows, Sources, Work } from '../session/state/core.js'
 import { familyActivities, familyActivity } from '../session/state/records.js'
+import { wishOf } from '../../protocol/system/variables.js'
+import { createMetrics } from '../telemetry/metrics.js'
+import { observe } from '../telemetry/observer.js'
+import { figuresNow } from './figures.js'
 import { createManagement } from './management.js'
 import type { createSystem } from './system.js'
 import type { EventParts } from './wire-events.js'
@@ -64,6 +68,16 @@ export function wireFacades({ effects, store, version, inspect, inspectPayloads 
     callOf: (runId, callId) => core.callNames.of(runId, callId),
     stateOf: ({ sessionId }, callId) => callState(transcripts.of(sessionId), callId),
   })
+  const metrics = createMetrics({
+    version,
+    isWished: wishOf(effects.env, 'SVC_AGENT_METRICS') === true,
+    observe: (witness) =>
+      observe(bus, witness, {
+        now: () => effects.clock.now(),
+        onFault: () => effects.log.error('metrics of sessions ended: see the line before'),
+      }),
+    figures: () => figuresNow({ effects, store, bus, journal, statuses: core.statuses, sessions, inspector, plugins: serving }),
+  })
   const management = createManagement({
     effects,
     registry: registered,
@@ -88,6 +102,8 @@ export function wireFacades({ effects, store, version, inspect, inspectPayloads 
     artifacts,
     system,
     inspector,
+    metrics,
+    traces: core.traces,
     plugins: {
       ...serving.facade,
       match: createPluginCalls({
@@ -97,5 +113,5 @@ export function wireFacades({ effects, store, version, inspect, inspectPayloads 
       }),
     },
   }
-  return { runtime, inspector, management }
+  return { runtime, inspector, metrics, management }
 }

@@ -3,13 +3,27 @@ import type { Runtime } from '../../ports/facades.js'
 import { commandRoutes } from '../../protocol/resource/command.js'
 import { messageRoutes as contracts } from '../../protocol/message/message-routes.js'
 import { compactionRoutes } from '../../protocol/session/compaction.js'
+import type { TraceContext } from '../../protocol/trace-context.js'
 import type { Binder } from '../bind.js'
 
-export function messageRoutes(bind: Binder, { sessions }: Runtime): void {
-  bind.json(contracts.prompt, ({ caller, params, body }) => sessions.submitPrompt(caller, params.session_id, body, 'prompt'))
-  bind.json(contracts.promptAsync, ({ caller, params, body }) => sessions.submitPrompt(caller, params.session_id, body, 'prompt-async'))
-  bind.json(commandRoutes.execute, ({ caller, params, body, signal }) => sessions.runCommand(caller, params.session_id, body, signal))
-  bind.json(commandRoutes.shell, ({ caller, params, body, signal }) => sessions.runShell(caller, params.session_id, body, signal))
+export function messageRoutes(bind: Binder, { sessions, traces }: Runtime): void {
+  const arrive = (sessionId: string, messageId: string | undefined, trace: TraceContext | undefined): void => {
+    if (trace !== undefined) traces.arrived(sessionId, messageId, trace)
+  }
+  for (const mode of ['prompt', 'prompt-async'] as const) {
+    bind.json(mode === 'prompt' ? contracts.prompt : contracts.promptAsync, ({ caller, params, body, trace }) => {
+      arrive(params.session_id, body.messageId, trace)
+      return sessions.submitPrompt(caller, params.session_id, body, mode)
+    })
+  }
+  bind.json(commandRoutes.execute, ({ caller, params, body, signal, trace }) => {
+    arrive(params.session_id, undefined, trace)
+    return sessions.runCommand(caller, params.session_id, body, signal)
+  })
+  bind.json(commandRoutes.shell, ({ caller, params, body, signal, trace }) => {
+    arrive(params.session_id, undefined, trace)
+    return sessions.runShell(caller, params.session_id, body, signal)
+  })
   bind.json(contracts.abort, ({ params, body }) => sessions.abort(params.session_id, body.queue))
   bind.json(compactionRoutes.compact, ({ params, signal }) => sessions.compact(params.session_id, signal))
   bind.json(compactionRoutes.summarize, async ({ params, signal }) => {

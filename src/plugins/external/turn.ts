@@ -9,6 +9,7 @@ import type { NativeHost, ToolContribution } from '../../ports/plugin.js'
 import { ProviderError, type Said, type StepDesk, type StreamPart } from '../../ports/provider-adapter.js'
 import type { ExternalProvider } from '../../protocol/session/external-provider.js'
 import { LIMITS } from '../../protocol/limits.js'
+import type { TraceContext } from '../../protocol/trace-context.js'
 import { type TokenUsage, ZERO_USAGE } from '../../protocol/message/token-usage.js'
 import { isRecord } from '../../protocol/text/json.js'
 import { wellFormed } from '../../protocol/text/well-formed.js'
@@ -53,6 +54,7 @@ export interface Turn {
   readonly adapter: Adapter
   readonly env: Readonly<Record<string, string>>
   readonly prompt: string
+  readonly trace?: TraceContext
   readonly unattended: boolean
   /** Sessions of its subagents. */
   readonly nested: Nested
@@ -160,7 +162,7 @@ export async function takeTurn(host: TurnHost, turn: Turn, doors: TurnDoors): Pr
         offered = await choose(opened(), agentSession, offered, Object.fromEntries(differing))
       }),
       prompt: fromPromise(async () => {
-        answered = await prompt(opened(), agentSession, text)
+        answered = await prompt(opened(), agentSession, text, turn.trace)
       }),
       told: fromPromise(nextTurns),
       // What was still being started when it had to end is ended once it is there.
@@ -220,8 +222,14 @@ async function openSession(link: AgentLink, { directory, known, loading }: Openi
 }
 
 /** Throws a sentence. */
-async function prompt(link: AgentLink, sessionId: string, text: string): Promise<z.infer<typeof Answered>> {
-  const parsed = Answered.safeParse(await link.request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] }))
+async function prompt(
+  link: AgentLink,
+  sessionId: string,
+  text: string,
+  trace: TraceContext | undefined,
+): Promise<z.infer<typeof Answered>> {
+  const request = { sessionId, prompt: [{ type: 'text', text }], ...(trace !== undefined && { _meta: { ...trace } }) }
+  const parsed = Answered.safeParse(await link.request('session/prompt', request))
   if (!parsed.success) throw new Error('its answer to the prompt cannot be read')
   return parsed.data
 }

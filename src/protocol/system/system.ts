@@ -97,6 +97,8 @@ export const DirectoryListing = z
   .meta({ id: 'DirectoryListing' })
 export type DirectoryListing = z.infer<typeof DirectoryListing>
 
+export const METRICS_TYPE = 'application/openmetrics-text; version=1.0.0; charset=utf-8'
+
 const tag = 'system' as const
 const caller = { class: 'caller' } as const
 
@@ -156,6 +158,16 @@ export const systemRoutes = {
     headers: directoryHeaders,
     summary: 'What this server can do.',
     success: { status: 200, description: 'Capabilities.', schema: z.array(Capability) },
+  }),
+  metrics: defineRoute({
+    id: 'v2.metrics.get',
+    method: 'GET',
+    path: '/v2/metrics',
+    tag,
+    access: { class: 'local' },
+    summary:
+      'What happens here in numbers, for Prometheus and its like; counted from the first call on, or from the start with `SVC_AGENT_METRICS`.',
+    success: { status: 200, description: 'Metrics in the text form of OpenMetrics 1.0.', mediaType: METRICS_TYPE },
   }),
   audit: defineRoute({
     id: 'v2.audit.list',

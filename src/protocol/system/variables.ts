@@ -58,6 +58,8 @@ const FORMS: Readonly<Record<string, Form>> = {
   SVC_AGENT_PROVIDER_STREAM_IDLE_TIMEOUT_MS: whole(1),
   SVC_DISPLAY_NAME: text,
   SVC_SERVER: address,
+  SVC_AGENT_METRICS: wish,
+  SVC_AGENT_PERF_LOG: wish,
   SVC_LOG: words('debug', 'info', 'warn', 'error', 'silent'),
   SVC_AGENT_AUTO_COMPACT: wish,
   SVC_AGENT_AUTO_COMPACT_TOKENS: whole(0),

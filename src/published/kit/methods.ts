@@ -64,13 +64,14 @@ export function providerOf(plugin: Plugin, params: AnyRecord): PluginProvider {
 async function invokeTool({ plugin, params, context, client, progress }: MethodCall): Promise<unknown> {
   const tool = plugin.tools?.find(({ id }) => id === params['tool'])
   if (tool === undefined) throw new Error(`unknown tool ${String(params['tool'])}`)
-  const { directory, sessionId, messageId, callId } = params
+  const { directory, sessionId, messageId, callId, traceparent } = params
   const answer = await tool.execute(params['input'], {
     ...context,
     directory: String(directory),
     ...(typeof sessionId === 'string' ? { sessionId } : {}),
     ...(typeof messageId === 'string' ? { messageId } : {}),
     ...(typeof callId === 'string' ? { callId } : {}),
+    ...(typeof traceparent === 'string' ? { traceparent } : {}),
     ...(client === undefined ? {} : { client }),
     progress,
   })

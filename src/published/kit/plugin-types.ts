@@ -59,6 +59,8 @@ interface ToolContext extends CallContext {
   /** The message and the call in it that this is. */
   readonly messageId?: string
   readonly callId?: string
+  /** Of which trace the call is part (W3C Trace Context), where the operator has traces sent: for requests of your own. */
+  readonly traceparent?: string
   readonly client?: PluginClient
   /** Shows people how far it is: merged into the metadata of the call while it runs. At most 20 a second, of 16 KiB. */
   progress(metadata: AnyRecord): void

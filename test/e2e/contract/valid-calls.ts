@@ -229,6 +229,7 @@ export const VALID_CALLS: Readonly<Record<string, ValidCall>> = {
   'v2.runtime.get': get('/v2/runtime'),
   'v2.identity.get': get('/v2/identity'),
   'v2.capabilities.list': get('/v2/capabilities'),
+  'v2.metrics.get': get('/v2/metrics'),
   'v2.audit.list': get('/v2/audit'),
   'v2.directories.list': get('/v2/directories'),
   'v2.agents.list': get('/v2/agents'),

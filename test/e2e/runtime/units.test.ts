@@ -103,6 +103,7 @@ describe.skipIf(why !== undefined)(`in the view of the unit${why === undefined ?
       headers: { 'content-type': 'application/octet-stream' },
     })
     expect(uploaded.status).toBe(201)
+    expect((await server.call('GET', '/v2/metrics')).text).toMatch(/# EOF\n$/)
     expect(execFileSync('ls', [place.state], { encoding: 'utf8' })).toContain('agent.sqlite3')
   })
 })

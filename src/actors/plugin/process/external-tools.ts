@@ -30,9 +30,9 @@ export function externalTool(pluginId: string, declared: ToolDeclaration, { link
     permission: permission?.permission ?? id,
     needs: async (value) => [needOf(pluginId, declared, value)],
     async invoke(value, context) {
-      const { directory, sessionId, messageId, callId, signal } = context
+      const { directory, sessionId, messageId, callId, signal, trace } = context
       try {
-        const params = { tool: id, directory, sessionId, messageId, callId, input: value }
+        const params = { tool: id, directory, sessionId, messageId, callId, input: value, ...trace }
         const call = () => link.call('tool.invoke', params, { signal, onProgress: (metadata) => context.progress(metadata) })
         const reply = await served.during({ sessionId, tool: context }, call)
         return toolResult(id, reply, parts)

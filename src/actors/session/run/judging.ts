@@ -124,6 +124,7 @@ export function contextOf(
   call: OpenCall,
   { rules, signal }: { readonly rules: Rules; readonly signal: AbortSignal },
 ): ToolContext {
+  const trace = core.traces.of(run.session.id, call.callId)
   return {
     sessionId: run.session.id,
     messageId: call.step.info.id,
@@ -134,6 +135,7 @@ export function contextOf(
     refused: refusedTools(run),
     unattended: run.prompt.unattended === true,
     ...(rules.layers.floor !== undefined && { bounds: rules.layers.floor }),
+    ...(trace !== undefined && { trace }),
     progress: (metadata) => call.step.callProgress(call.callId, metadata),
     decisions: (permission, patterns) => decisionsOf(core, run, call, { permission, patterns }, rules),
   }

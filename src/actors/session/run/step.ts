@@ -145,7 +145,7 @@ export interface Stoppable {
 
 /** Streams the step into its recorder; `onCall` hears of every call that may be executed. */
 export async function streamStep(
-  core: Pick<Rows, 'effects' | 'transcripts'>,
+  core: Pick<Rows & Sources, 'effects' | 'transcripts' | 'traces'>,
   run: RunScope,
   step: StepScope,
   attempt: number,
@@ -207,28 +207,39 @@ type Generate = (push: (part: StreamPart) => void, signal: AbortSignal) => Promi
 
 /** Who answers the step; undefined = nobody, it makes the calls the prompt came with. */
 function generateBy(
-  core: Pick<Rows, 'effects' | 'transcripts'>,
+  core: Pick<Rows, 'effects' | 'transcripts'> & Pick<Sources, 'traces'>,
   run: RunScope,
   step: StepScope,
   { onCall, signal: stopped }: { readonly onCall: (callId: string) => void; readonly signal: AbortSignal },
 ): Generate | undefined {
   const { adapter, worker } = step.world.target.model
   const { request } = step
-  if (request !== undefined) return (push, signal) => adapter.generate(request, push, signal)
+  if (request !== undefined) return (push, signal) => adapter.generate(traced(core, request), push, signal)
   if (worker === undefined || stepsAsked(run, step.number) === 0) return undefined
   const desk = openDesk(core, { run, step, onCall }, stopped)
   return (push, signal) => worker.work(workOf(core, run), push, desk, signal)
 }
 
+/** The provider is told of which trace the step is part. */
+function traced({ traces }: Pick<Sources, 'traces'>, request: GenerateRequest): GenerateRequest {
+  const trace = traces.of(request.sessionId)
+  return trace === undefined ? request : { ...request, headers: { ...request.headers, ...trace } }
+}
+
 /** The step under way is not closed, so its message is none of the transcript. */
-function workOf({ transcripts }: Pick<Rows, 'transcripts'>, { session: { id: sessionId, directory }, prompt }: RunScope): WorkRequest {
+function workOf(
+  { transcripts, traces }: Pick<Rows & Sources, 'transcripts' | 'traces'>,
+  { session: { id: sessionId, directory }, prompt }: RunScope,
+): WorkRequest {
   const said = transcripts.of(sessionId)
   const from = said.findLastIndex(({ info }) => info.role === 'assistant') + 1
   const since = said.slice(from)
   const texts = since.flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])))
+  const trace = traces.of(sessionId)
   return {
     sessionId,
     directory,
+    ...(trace !== undefined && { trace }),
     prompt: texts.join('\n\n'),
     before: () => said.slice(0, from).map(saidIn),
     unattended: prompt.unattended === true,

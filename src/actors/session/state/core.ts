@@ -14,6 +14,7 @@ import type { Live } from '../../events/live.js'
 import type { Owners } from '../../tenancy/owners.js'
 import type { Hosting } from '../../tenancy/hosted-session.js'
 import type { ManagedOutputs } from '../../../ports/plugin.js'
+import type { Traces } from '../../../ports/telemetry.js'
 import type { WorkspacePlugins } from '../../../ports/view.js'
 import type { CallNames } from './call-names.js'
 import type { Sizes } from './sizes.js'
@@ -78,6 +79,7 @@ export interface Sources {
   readonly artifacts: Pick<ArtifactFiles, 'list' | 'create' | 'content' | 'incoming'>
   /** Server version, recorded on sessions. */
   readonly version: string
+  readonly traces: Traces
 }
 
 /** The session, or `resource.not_found`. */

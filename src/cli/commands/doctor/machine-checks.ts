@@ -22,6 +22,7 @@ export function inspectMachine(): Promise<Finding[]> {
   const { state } = nodePaths(process.env)
   return Promise.all([
     finding('node', nodeVersion),
+    finding('platform', () => platformOf(process.platform, process.arch), 'warning'),
     finding('environment', environment, 'warning'),
     finding('state directory', () => stateDirectory(state)),
     finding('database', () => database(join(state, 'agent.sqlite3'))),
@@ -54,6 +55,15 @@ function nodeVersion(): string {
     throw new Error(`Node ${process.versions.node} is too old; ${needMajor}.${needMinor} or newer is needed`)
   }
   return process.versions.node
+}
+
+/** What is said of each in docs/operations.md, Platforms. */
+function platformOf(platform: string, architecture: string): string {
+  const name = `${platform} ${architecture}`
+  if (platform === 'linux') return architecture === 'x64' ? `${name}: tested` : `${name}: not tested; nothing is known to be missing`
+  if (platform === 'darwin')
+    throw new Error(`${name} is not tested: there is no sandbox of commands, and a command can leave its process group`)
+  throw new Error(`${name} is not supported: svc needs process groups and sockets of a Unix`)
 }
 
 function environment(): string {

@@ -27,6 +27,7 @@ export async function serve(options: ServeOptions): Promise<number> {
   boundHeap()
   const place = options.worker === undefined ? undefined : enterWorker(options.worker)
   const effects = createNodeEffects(keptLog(process.env, isScreen() ? 'warn' : 'info'))
+  effects.log.info('starting', { version: VERSION, pid: process.pid, node: process.versions.node, state: effects.paths.state })
   const manager = await openServiceManager(process.env, effects)
   scrubEnvironment()
   const starting =

@@ -74,14 +74,14 @@ export function serverTool(deps: ToolDeps, directory: string, definition: Defini
 }
 
 async function callTool(deps: ToolDeps, { server, tool }: Definition, input: ToolInput, context: ToolContext): Promise<ToolResult> {
-  const { signal, directory } = context
+  const { signal, directory, trace } = context
   const connection = await deps.connection(directory, server)
   if (connection === undefined) throw new ToolError(`The server "${server}" is not configured any more.`)
   try {
     const result = await connection.use(
       (client) =>
         client.callTool(
-          { name: tool, arguments: { ...input } },
+          { name: tool, arguments: { ...input }, ...(trace !== undefined && { _meta: { ...trace } }) },
           {
             signal,
             timeout: connection.config.timeout,

@@ -117,8 +117,8 @@ const STEPS: Readonly<Record<string, readonly Step[]>> = {
     nothing,
     nothing,
     nothing,
-    { server: true, needs: 'sqlite3', prepare: converse, prints: /^$/ },
-    { needs: 'sqlite3', prints: /^ok {4}database .*, sound$/m, after: () => expect(restored()).toBe(true) },
+    { server: true, prepare: converse, prints: /^wrote .*svc-monday\.tar: .*, 1 conversation, .* without credentials\n$/ },
+    { prints: /^restored .*look: .*\nrestored .*\nwhat was there before is in .*\n/, after: () => expect(restored()).toBe(true) },
     { prints: /^ok {4}providers {8}svc$/m },
   ],
   'docs/troubleshooting.md': [

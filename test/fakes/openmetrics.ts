@@ -80,7 +80,7 @@ function sampleOf(line: string): Sample {
 }
 
 function checkFamily(name: string, { type, samples }: Family): void {
-  const keys = samples.map((sample) => `${sample.name} ${JSON.stringify(Object.entries(sample.labels).toSorted())}`)
+  const keys = samples.map((sample) => `${sample.name} ${keyOf(sample.labels)}`)
   if (new Set(keys).size < keys.length) throw new Error(`${name} has a sample twice`)
   if (type === 'counter' && name.endsWith('_total')) throw new Error(`the family of the counter ${name} ends with _total`)
   if (type === 'counter' && samples.some(({ value }) => !(value >= 0))) throw new Error(`the counter ${name} is below zero`)
@@ -108,8 +108,13 @@ function grouped(samples: readonly Sample[]): Map<string, Sample[]> {
   const groups = new Map<string, Sample[]>()
   for (const sample of samples) {
     const { le: _, ...rest } = sample.labels
-    const key = JSON.stringify(Object.entries(rest).toSorted())
+    const key = keyOf(rest)
     groups.set(key, [...(groups.get(key) ?? []), sample])
   }
   return groups
+}
+
+/** The same for the same labels, in whichever order. */
+function keyOf(labels: Sample['labels']): string {
+  return JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }

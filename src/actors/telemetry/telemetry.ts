@@ -53,12 +53,12 @@ export async function openTelemetry<Given extends TelemetryEffects>(effects: Giv
       if (isTimed) observe(bus, timing(traced), { now, onFault })
       observe(bus, witness, { now, onFault, keepsTexts: settings.contents })
     },
-    end: async () =>
-      void (await waitAtMost(
+    end: () =>
+      waitAtMost(
         clock,
         exporting.end().catch(() => undefined),
         LAST_WORDS,
-      )),
+      ),
   }
 }
 

@@ -128,7 +128,7 @@ test('a turn with tools, a subagent, a call of MCP, one of a plugin and an exter
   await stream.idle(session.id)
   const outputs = toolParts(await server.messages(session.id)).map(({ tool, state }) => [
     tool,
-    state.status === 'completed' ? state.output : state,
+    state.status === 'completed' ? state.output : JSON.stringify(state),
   ])
   await server.stop()
   await expect.poll(() => collector.spans().some(({ parentSpanId }) => parentSpanId === CALLER.span), { timeout: PATIENCE }).toBe(true)
@@ -159,7 +159,7 @@ test('a turn with tools, a subagent, a call of MCP, one of a plugin and an exter
     spans.flatMap(({ attributes }) => attributes.map(({ key }) => key)).filter((key) => /messages|arguments|result/.test(key)),
   ).toEqual([])
   const parentTold = (name: string) => `00-${CALLER.trace}-${of(name)?.spanId}-01`
-  expect(JSON.parse(String(outputs.find(([tool]) => tool === 'mcp__meta__meta')?.[1]))).toMatchObject({
+  expect(JSON.parse(outputs.find(([tool]) => tool === 'mcp__meta__meta')?.[1] ?? '{}')).toMatchObject({
     traceparent: parentTold('execute_tool mcp__meta__meta'),
   })
   expect(outputs.find(([tool]) => tool === 'tell')?.[1]).toBe(parentTold('execute_tool tell'))

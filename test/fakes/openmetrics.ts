@@ -80,11 +80,7 @@ function sampleOf(line: string): Sample {
 }
 
 function checkFamily(name: string, { type, samples }: Family): void {
-<<<<<<< HEAD
-  const keys = samples.map((sample) => `${sample.name} ${labelsText(sample.labels)}`)
-=======
   const keys = samples.map((sample) => `${sample.name} ${keyOf(sample.labels)}`)
->>>>>>> native
   if (new Set(keys).size < keys.length) throw new Error(`${name} has a sample twice`)
   if (type === 'counter' && name.endsWith('_total')) throw new Error(`the family of the counter ${name} ends with _total`)
   if (type === 'counter' && samples.some(({ value }) => !(value >= 0))) throw new Error(`the counter ${name} is below zero`)
@@ -112,22 +108,13 @@ function grouped(samples: readonly Sample[]): Map<string, Sample[]> {
   const groups = new Map<string, Sample[]>()
   for (const sample of samples) {
     const { le: _, ...rest } = sample.labels
-<<<<<<< HEAD
-    const key = labelsText(rest)
-=======
     const key = keyOf(rest)
->>>>>>> native
     groups.set(key, [...(groups.get(key) ?? []), sample])
   }
   return groups
 }
 
-<<<<<<< HEAD
-/** The same for the same labels, in whatever order they were written. */
-function labelsText(labels: Readonly<Record<string, string>>): string {
-=======
 /** The same for the same labels, in whichever order. */
 function keyOf(labels: Sample['labels']): string {
->>>>>>> native
   return JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }

@@ -159,11 +159,7 @@ test('a turn with tools, a subagent, a call of MCP, one of a plugin and an exter
     spans.flatMap(({ attributes }) => attributes.map(({ key }) => key)).filter((key) => /messages|arguments|result/.test(key)),
   ).toEqual([])
   const parentTold = (name: string) => `00-${CALLER.trace}-${of(name)?.spanId}-01`
-<<<<<<< HEAD
-  expect(JSON.parse(outputs.find(([tool]) => tool === 'mcp__meta__meta')?.[1] ?? '')).toMatchObject({
-=======
   expect(JSON.parse(outputs.find(([tool]) => tool === 'mcp__meta__meta')?.[1] ?? '{}')).toMatchObject({
->>>>>>> native
     traceparent: parentTold('execute_tool mcp__meta__meta'),
   })
   expect(outputs.find(([tool]) => tool === 'tell')?.[1]).toBe(parentTold('execute_tool tell'))

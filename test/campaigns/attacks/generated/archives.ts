@@ -176,7 +176,14 @@ const ARCHIVES: readonly Offered[] = [
   whole('no manifest', /there is no svc-plugin\.json/, () => tar([CODE])),
   whole('a manifest too deep', /there is no svc-plugin\.json/, () => tar([{ ...MANIFEST, name: 'package/a/svc-plugin.json' }])),
   whole('a folder for a manifest', /there is no svc-plugin\.json/, () => tar([{ name: 'package/svc-plugin.json/', type: '5' }, CODE])),
-  whole('two outermost folders', /there is no svc-plugin\.json/, () => tar([MANIFEST, { name: 'other/agent.lua', content: LUA }])),
+  whole('two outermost folders', /there is no svc-plugin\.json/, () =>
+    tar([
+      { ...MANIFEST, name: 'one/svc-plugin.json' },
+      { name: 'other/agent.lua', content: LUA },
+    ]),
+  ),
+  // The folder that `init` makes is the package, whatever lies beside it.
+  whole('code beside the package', /does not exist/, () => tar([MANIFEST, { name: 'other/agent.lua', content: LUA }])),
   whole('an end in the middle', /does not exist/, () =>
     Buffer.concat([entry(MANIFEST), new Uint8Array(2 * BLOCK), entry(CODE), new Uint8Array(2 * BLOCK)]),
   ),

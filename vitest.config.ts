@@ -47,8 +47,8 @@ export default defineConfig({
     testTimeout: 3 * PATIENCE,
     hookTimeout: 3 * PATIENCE,
     expect: { poll: { timeout: PATIENCE } },
-    // One pool for all projects. Tests that drive programs wait half of their time: six of them keep two cores busy, four a sixth less.
-    maxWorkers: Number(process.env['SVC_TEST_WORKERS'] ?? Math.max(6, availableParallelism())),
+    // One pool for all projects. Many tests wait for processes: more workers than the cores of a small machine are busy. With six of them what is installed from a registry takes too long.
+    maxWorkers: Number(process.env['SVC_TEST_WORKERS'] ?? Math.max(4, availableParallelism())),
     sequence: { sequencer: ProgramFirst },
     projects: [
       {

@@ -89,6 +89,6 @@ describe(`a disk that is full${lackingSandbox()}`, () => {
   test.skipIf(isMissing)('that is read-only refuses the start, and names place and reason', async () => {
     mkdirSync(place.state, { recursive: true })
     scene = openScene(place, nodeWith(`--ro-bind ${place.state} ${place.state}`))
-    await expect(scene.start()).rejects.toThrow(new RegExp(`ended with code 1: svc: .*${place.state}.*(?:EROFS|read-only)`))
+    await expect(scene.start()).rejects.toThrow(new RegExp(`ended with code 1: [^]*\\nsvc: .*${place.state}.*(?:EROFS|read-only)`))
   })
 })

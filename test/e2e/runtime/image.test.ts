@@ -2,8 +2,8 @@
  * The image of packaging/image, built from the packed program and run where `SVC_TEST_PODMAN` says so: its value is what this machine needs
  * before the command of podman, as JSON; `SVC_TEST_PODMAN_RUN` what it needs behind `run`.
  */
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -23,6 +23,17 @@ const [method, path, body] = JSON.parse(process.argv[1])
 const headers = { authorization: 'Bearer ${TOKEN}', ...(body && { 'content-type': 'application/json' }) }
 const answer = await fetch('http://127.0.0.1:4096' + path, { method, headers, body: body && JSON.stringify(body) })
 process.stdout.write(JSON.stringify({ status: answer.status, text: await answer.text() }))`
+
+test('the recipe takes no file that is not there, and has made nothing by then', () => {
+  const empty = mkdtempSync(join(tmpdir(), 'svc-image-none-'))
+  const made = spawnSync(join(ROOT, 'packaging/image/build'), [join(empty, 'none.tgz', 'x')], {
+    env: { ...process.env, TMPDIR: empty },
+    encoding: 'utf8',
+  })
+  expect(made).toMatchObject({ status: 1, stderr: expect.stringContaining('none.tgz') as string })
+  expect(readdirSync(empty)).toEqual([])
+  rmSync(empty, { recursive: true })
+})
 
 for (const options of machines) {
   describe('the image', () => {

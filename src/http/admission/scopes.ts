@@ -55,7 +55,7 @@ export const SCOPED: Readonly<Record<WorkerScope, ReadonlySet<string>>> = {
       v2.config.update v2.providers.auth.get v2.providers.auth.set v2.providers.auth.delete v2.providers.connections.list
       v2.providers.connections.create v2.providers.connections.rename v2.providers.connections.delete
       v2.providers.connections.setDefault v2.providers.openai.usage v2.providers.oauth.authorize v2.providers.oauth.callback
-      v2.inspector.tree v2.inspector.machines v2.inspector.events v2.inspector.lines v2.inspector.trace v2.pluginSettings.get
+      v2.inspector.tree v2.inspector.machines v2.inspector.events v2.inspector.lines v2.inspector.trace v2.metrics.get v2.pluginSettings.get
       v2.pluginSettings.secrets.set v2.pluginSettings.secrets.delete v2.plugins.workflows.create v2.plugins.workflows.update
       v2.plugins.workflows.patch v2.plugins.workflows.delete v2.plugins.lsp.accept v2.plugins.lsp.takeBack
       v2.plugins.files.formatters.accept v2.plugins.files.formatters.takeBack v2.plugins.mcp.add v2.plugins.mcp.config

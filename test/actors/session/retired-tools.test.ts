@@ -60,6 +60,7 @@ function setup(
   const recorded: unknown[][] = []
   const configuration = {}
   const core = {
+    traces: { of: () => undefined },
     effects: createFakeEffects(),
     plugins: createFakePlugins(() => view),
     configs: { latest: () => configuration },

@@ -57,6 +57,8 @@ const READABLE: Readonly<Record<string, readonly string[]>> = {
   SVC_AGENT_MODEL_COMPACTION: ['false'],
   SVC_AGENT_MODEL_COMPACTION_TIMEOUT_SECS: ['240'],
   SVC_AGENT_MANAGEMENT_API: ['0', 'no'],
+  SVC_AGENT_METRICS: ['1', '0'],
+  SVC_AGENT_PERF_LOG: ['1', '0'],
   SVC_AGENT_MODELS_URL: ['https://models.example'],
   SVC_AGENT_MODELS_FETCH: ['0', '1'],
   SVC_AGENT_WEBFETCH_HOSTS: ['wiki.intern:8080, 10.0.0.1', '[fd00::1]:80'],

@@ -18,13 +18,16 @@ const LUA = fileURLToPath(new URL('../../examples/plugins/lua-word-count', impor
 const PLUGIN = 'dev.example.word-count'
 const SCRIPT = '```svc-script\n{"tool":"word_count","input":{"path":"README.md"}}\n{"text":"counted by TITLE"}\n```'
 
+/** Three installs from a registry, one after the other, on a machine that has other work. */
+const INSTALLING = 900_000
+
 let place: Place
 let installed: Installed
 beforeAll(() => {
   place = makePlace({ 'README.md': 'one two\nthree\n' })
   cpSync(LUA, join(place.repo, '.svc/plugins', PLUGIN), { recursive: true })
   installed = installFresh({ 22: '22.23.3', 24: '24.21.0' })
-})
+}, INSTALLING)
 afterAll(() => {
   installed.remove()
   place.remove()

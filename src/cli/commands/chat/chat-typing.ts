@@ -9,7 +9,7 @@ import { randomUUID } from 'node:crypto'
 import type { Client } from '../../../published/client/client-types.js'
 import { failureText } from '../../failure.js'
 import { understand } from './chat-lines.js'
-import type { Spoken } from './slash/slash-command.js'
+import { type Spoken, spokenOf } from './slash/slash-command.js'
 import { SLASH } from './slash/slash-commands.js'
 import { attend, follow, requestOf, type Talk } from './chat-turns.js'
 import type { Asking } from './asking.js'
@@ -80,31 +80,10 @@ async function command(talk: Typing, name: string, rest: string): Promise<void> 
 /** The chat as commands see it. */
 function spokenIn(talk: Typing): Spoken {
   const { client, directory, commands, terminal } = talk
-  return {
+  return spokenOf(talk, {
     client,
     directory,
     commands,
-    get sessionId() {
-      return talk.sessionId
-    },
-    get model() {
-      return talk.model
-    },
-    set model(model) {
-      talk.model = model
-    },
-    get agent() {
-      return talk.agent
-    },
-    set agent(agent) {
-      talk.agent = agent
-    },
-    get isThinking() {
-      return talk.isThinking
-    },
-    set isThinking(isThinking) {
-      talk.isThinking = isThinking
-    },
     note: terminal.note,
     lines: terminal.lines,
     width: terminal.width,
@@ -118,5 +97,5 @@ function spokenIn(talk: Typing): Spoken {
       terminal.note(sessionId === undefined ? `a new session: ${talk.sessionId}` : `going on in ${sessionId}`)
     },
     leave: () => talk.left.abort(),
-  }
+  })
 }

@@ -7,7 +7,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { understand } from '../../commands/chat/chat-lines.js'
-import type { Spoken } from '../../commands/chat/slash/slash-command.js'
+import { type Spoken, spokenOf } from '../../commands/chat/slash/slash-command.js'
 import { SLASH } from '../../commands/chat/slash/slash-commands.js'
 import { isAway } from './following.js'
 import { partsOf, type Said } from './said.js'
@@ -128,31 +128,10 @@ async function isEnding(talk: Talk): Promise<boolean> {
 
 /** The conversation as commands see it. */
 function spokenIn(talk: Talk): Spoken {
-  return {
+  return spokenOf(talk, {
     client: clientOf(talk),
     directory: talk.directory,
     commands: talk.commands,
-    get sessionId() {
-      return talk.sessionId
-    },
-    get model() {
-      return talk.model
-    },
-    set model(model) {
-      talk.model = model
-    },
-    get agent() {
-      return talk.agent
-    },
-    set agent(agent) {
-      talk.agent = agent
-    },
-    get isThinking() {
-      return talk.isThinking
-    },
-    set isThinking(isThinking) {
-      talk.isThinking = isThinking
-    },
     note: (text) => note(talk, text),
     lines: (lines) => tell(talk, lines),
     width: talk.width,
@@ -166,5 +145,5 @@ function spokenIn(talk: Talk): Spoken {
       note(talk, sessionId === undefined ? `a new session: ${id}` : `going on in ${id} (${title})`)
     },
     leave: () => talk.machine({ type: 'person.left' }),
-  }
+  })
 }

@@ -9,7 +9,7 @@ it.each([
   ['global', '/usr/lib/node_modules/@svc-runtime/svc', NODE, there()],
   ['global', '/home/ada/.nvm/versions/node/v22/lib/node_modules/@svc-runtime/svc', NODE, there('/home/ada/package.json')],
   ['npx', '/home/ada/.npm/_npx/0f1e/node_modules/@svc-runtime/svc', NODE, there('/home/ada/.npm/_npx/0f1e/package.json')],
-  ['dependency', '/work/app/node_modules/svc', NODE, there('/work/app/package.json')],
+  ['dependency', '/srv/app/node_modules/svc', NODE, there('/srv/app/package.json')],
   ['standalone', '/opt/svc-0.1.0-linux-x64/lib', '/opt/svc-0.1.0-linux-x64/bin/node', there()],
   ['image', '/usr/lib/node_modules/@svc-runtime/svc', NODE, { ...there('/run/.containerenv'), isWritable: (): boolean => false }],
   ['global', '/usr/lib/node_modules/@svc-runtime/svc', NODE, there('/.dockerenv')],

@@ -25,6 +25,36 @@ export interface Spoken {
   leave(): void
 }
 
+type Shared = 'sessionId' | 'model' | 'agent' | 'isThinking'
+
+/** What commands choose is chosen in the conversation itself. */
+export function spokenOf(talk: Pick<Spoken, Shared>, rest: Omit<Spoken, Shared>): Spoken {
+  return {
+    ...rest,
+    get sessionId() {
+      return talk.sessionId
+    },
+    get model() {
+      return talk.model
+    },
+    set model(model) {
+      talk.model = model
+    },
+    get agent() {
+      return talk.agent
+    },
+    set agent(agent) {
+      talk.agent = agent
+    },
+    get isThinking() {
+      return talk.isThinking
+    },
+    set isThinking(isThinking) {
+      talk.isThinking = isThinking
+    },
+  }
+}
+
 export interface SlashCommand {
   /** What may follow the name. */
   readonly words?: string

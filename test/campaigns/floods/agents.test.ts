@@ -145,10 +145,14 @@ describe('a hostile external agent', () => {
   })
 })
 
-/** Prompts of many bytes, which a server has to hold. */
+/** Prompts of many bytes, which a server has to hold: of two sessions, each of which takes so many that wait. */
 async function hold(): Promise<void> {
+  await Promise.all([1, 2].map(() => holdOne()))
+}
+
+async function holdOne(): Promise<void> {
   const { id } = await server.createSession({ externalProvider: 'claude' })
-  const prompts = Array.from({ length: 40 }, (_, at) => server.prompt(id, { prompt: `say ${at}${'x'.repeat(900_000)}` }, 'prompt-async'))
+  const prompts = Array.from({ length: 30 }, (_, at) => server.prompt(id, { prompt: `say ${at}${'x'.repeat(900_000)}` }, 'prompt-async'))
   await Promise.all(prompts)
   await server.call('POST', `/v2/sessions/${id}/abort`)
 }

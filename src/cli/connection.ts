@@ -12,6 +12,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join as joinPath } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { stayLeanNoMore } from '../platform/node/heap.js'
 import { nodePaths } from '../platform/node/paths.js'
 import { MARK, OF_TERMINAL } from '../platform/node/process/program-families.js'
 import { createClient } from '../published/client/client.js'
@@ -143,6 +144,7 @@ function prepareOwn(): () => Promise<Connection> {
 }
 
 async function load() {
+  stayLeanNoMore()
   const [{ createNodeEffects }, { scrubEnvironment }, { startService }, { keptLog }] = await Promise.all([
     import('../platform/node/node-effects.js'),
     import('../platform/node/environment.js'),

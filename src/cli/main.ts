@@ -2,6 +2,7 @@
 import { readArguments } from './arguments.js'
 import { keepCompiledCode } from './compile-cache.js'
 import { failureText } from './failure.js'
+import { stayLean } from '../platform/node/heap.js'
 import { VERSION } from '../server/version.js'
 import { exitCodeOf } from './line/wrong-use.js'
 import { endWithReader, writeError, writeOut } from './terminal/output.js'
@@ -39,6 +40,7 @@ async function main(argv: readonly string[]): Promise<number> {
       keepCompiledCode()
       return (await import('./commands/chat/chat.js')).chat(command.options)
     case 'screen':
+      stayLean()
       keepCompiledCode()
       return (await import('./screen/screen.js')).screen(command.options)
     case 'acp':

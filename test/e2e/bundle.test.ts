@@ -54,3 +54,13 @@ it('no source of the server has a character beyond ASCII, which would make V8 ke
 it('the server is one file and a few it shares with what is loaded later', () => {
   expect(loadedWith(join(DIST, 'serve.cjs')).size).toBeLessThanOrEqual(16)
 })
+
+it('a conversation in a terminal loads no schemas: they take a tenth of its memory', () => {
+  const chunks = readdirSync(join(DIST, 'chunks')).flatMap((name) =>
+    /^(?:screen|plain)-.*\.cjs$/.test(name) ? [join(DIST, 'chunks', name)] : [],
+  )
+  const hasSchemas = (file: string) => readFileSync(file, 'utf8').includes('ZodType')
+  expect(chunks).toHaveLength(2)
+  expect(chunks.flatMap((file) => [...loadedWith(file)]).filter(hasSchemas)).toEqual([])
+  expect([...loadedWith(join(DIST, 'serve.cjs'))].some(hasSchemas)).toBe(true)
+})

@@ -1,7 +1,7 @@
 /** Sessions as native plugins use them: as a local caller, through the same doors as HTTP. */
 import { type Caller, LOCAL_TENANT, PLUGIN_CALLER } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
-import { refusalOf } from '../../protocol/interaction/refusal.js'
+import { refusalOf } from '../../protocol/interaction/refusal-of.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { Message } from '../../protocol/message/message.js'
 import type { ChangeNotes } from '../../protocol/session/snapshot.js'

@@ -4,7 +4,8 @@
  */
 import type { PromptOptions } from '../../published/client/client-types.js'
 import type { PermissionReply, PermissionRequest, QuestionRequest } from '../../protocol/interaction/interaction.js'
-import { type Refusal, refusalOf } from '../../protocol/interaction/refusal.js'
+import type { Refusal } from '../../protocol/interaction/refusal.js'
+import { refusalOf } from '../../protocol/interaction/refusal-of.js'
 import { escapedText, printable } from '../../protocol/text/visible-text.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { readAnswer, readQuestions } from './question-text.js'

@@ -1,12 +1,6 @@
 /** Questions of the agent as terminal text, and what was typed as answers (sessions-events §9). */
-import * as z from 'zod'
 import { printable } from '../../protocol/text/visible-text.js'
-
-const Question = z.looseObject({
-  question: z.string(),
-  options: z.array(z.looseObject({ label: z.string(), description: z.string().optional() })).default([]),
-  multiple: z.boolean().default(false),
-})
+import { fieldOf, listOf, textOf } from '../terminal/fields.js'
 
 export interface TerminalQuestion {
   /** What to show, ending where the answer is typed. */
@@ -18,14 +12,21 @@ export interface TerminalQuestion {
 /** One entry per question, in order; a question of unknown shape is shown as its JSON. */
 export function readQuestions(questions: readonly unknown[]): TerminalQuestion[] {
   return questions.map((value) => {
-    const parsed = Question.safeParse(value)
-    if (!parsed.success) return { text: `${printable(JSON.stringify(value))}\n> `, labels: [], multiple: false }
-    const { question, options, multiple } = parsed.data
+    const question = textOf(value, 'question')
+    const options = (listOf(value, 'options') ?? []).map((option) => ({
+      label: textOf(option, 'label'),
+      description: textOf(option, 'description'),
+    }))
+    const labels = options.flatMap(({ label }) => label ?? [])
+    if (question === undefined || labels.length < options.length)
+      return { text: `${printable(JSON.stringify(value))}\n> `, labels: [], multiple: false }
+    const multiple = fieldOf(value, 'multiple') === true
     const lines = options.map(
-      ({ label, description }, index) => `  ${index + 1}. ${printable(label)}${description ? ` - ${printable(description)}` : ''}`,
+      ({ label = '', description = '' }, index) =>
+        `  ${index + 1}. ${printable(label)}${description === '' ? '' : ` - ${printable(description)}`}`,
     )
     const hint = options.length === 0 ? '' : multiple ? ' (numbers, with commas)' : ' (a number, or your own words)'
-    return { text: [printable(question) + hint, ...lines, '> '].join('\n'), labels: options.map(({ label }) => label), multiple }
+    return { text: [printable(question) + hint, ...lines, '> '].join('\n'), labels, multiple }
   })
 }
 

@@ -1,5 +1,6 @@
 /** Text with a style, in lines: what is shown to people, before it is cleaned and coloured (`src/cli/terminal/output.ts`). */
 import stringWidth from 'string-width'
+import { visibleText } from '../../protocol/text/visible-text.js'
 
 export type Style = 'bold' | 'dim' | 'italic' | 'underline' | 'red' | 'green' | 'yellow' | 'cyan'
 
@@ -12,11 +13,16 @@ export type Line = readonly Span[]
 
 export const span = (text: string, ...styles: readonly Style[]): Span => (styles.length === 0 ? { text } : { text, styles })
 
-const PLAIN = /^[ -~]*$/
+/**
+ * Letters and marks of which each takes one column by itself: Latin, Greek, Cyrillic, punctuation, arrows, boxes, and what svc draws. Whatever else there is, is
+ * left to a library, whose patterns for emoji take a megabyte once they are used.
+ */
+const PLAIN =
+  /^[ -~\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0482\u048a-\u052f\u2010-\u2027\u2030-\u205e\u20a0-\u20bf\u2190-\u21ff\u2500-\u25fc\u2610-\u2612\u2713-\u2717\u2800-\u28ff]*$/
 
-/** Columns that a terminal gives it. */
+/** Columns that a terminal gives it, once it is cleaned: of what is cleaned away the library makes an error. */
 export function widthOf(text: string): number {
-  return PLAIN.test(text) ? text.length : stringWidth(text)
+  return PLAIN.test(text) ? text.length : stringWidth(visibleText(text))
 }
 
 /** Lines of at most `width` columns, broken at spaces where there are some; those after the first begin with `indent` spaces. */

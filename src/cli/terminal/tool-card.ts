@@ -1,16 +1,13 @@
 /** What a call of a tool did, in a few lines: the diff of an edit, the end of the output of a command, the list of what is to do. Pure. */
-import * as z from 'zod'
 import type { ToolPart } from '../../protocol/message/message.js'
 import { printable } from '../../protocol/text/visible-text.js'
+import { listOf, textOf } from './fields.js'
 import { clip, type Line, span } from './span.js'
 
 /** Of a diff, and of the output of a command. */
 const DIFF_LINES = 20
 const OUTPUT_LINES = 5
 const VERBOSE_LINES = 200
-
-const Files = z.looseObject({ files: z.array(z.looseObject({ relativePath: z.string(), patch: z.string().optional() })) })
-const Todos = z.looseObject({ todos: z.array(z.looseObject({ content: z.string(), status: z.string() })) })
 
 export interface CardOptions {
   readonly width: number
@@ -40,10 +37,10 @@ export function toolCard(part: ToolPart, options: CardOptions): readonly Line[] 
 }
 
 function body(part: ToolPart, output: string, metadata: unknown, options: CardOptions): readonly Line[] {
-  const todos = Todos.safeParse(metadata)
-  if (todos.success) return todos.data.todos.map(({ content, status }) => todoLine(printable(content), status))
-  const files = Files.safeParse(metadata)
-  if (files.success) return files.data.files.flatMap(({ patch }) => (patch === undefined ? [] : diffLines(patch, options)))
+  const todos = listOf(metadata, 'todos')
+  if (todos !== undefined) return todos.map((todo) => todoLine(printable(textOf(todo, 'content') ?? ''), textOf(todo, 'status') ?? ''))
+  const patches = listOf(metadata, 'files')?.map((file) => textOf(file, 'patch') ?? '')
+  if (patches !== undefined) return patches.flatMap((patch) => (patch === '' ? [] : diffLines(patch, options)))
   const most = options.isVerbose ? VERBOSE_LINES : part.tool === 'bash' ? OUTPUT_LINES : 0
   const lines = output.trimEnd().split('\n')
   const left = lines.length - most

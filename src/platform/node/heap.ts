@@ -22,9 +22,26 @@ export function boundYoungGeneration(): void {
   young.bound()
 }
 
+/**
+ * For a program that draws what one person looks at: what is young keeps the room it has, and code is compiled once. Both cost a little processor time, of which
+ * it has plenty, and save a third of its memory. Call before much is loaded: V8 compares its flags with those of what it has compiled already.
+ */
+export function stayLean(): void {
+  young.hold()
+  setFlagsFromString('--no-opt')
+}
+
+/** What V8 does as ever: a server is about to run in this process. */
+export function stayLeanNoMore(): void {
+  young.release()
+  setFlagsFromString('--opt')
+}
+
 interface YoungGeneration {
   /** It keeps the size it has, until there is work: a start makes many young objects, and the room they had is never given back. */
   hold(): void
+  /** As if it had never been held. */
+  release(): void
   /** There is work: it may grow, until it has its room. */
   bound(): void
 }
@@ -37,6 +54,11 @@ export function createYoungGeneration(setFlag: (flag: string) => void, size: () 
       if (phase !== 'free') return
       phase = 'held'
       grow(1)
+    },
+    release() {
+      if (phase !== 'held') return
+      phase = 'free'
+      grow(2)
     },
     bound() {
       if (phase === 'bounded') return

@@ -65,11 +65,6 @@ const ImportSessionRequest = z
   .strictObject({ bundle: SessionBundle, targetWorkspaceRoot: z.string().min(1).max(4096) })
   .meta({ id: 'ImportSessionRequest' })
 
-/** The workspace root of a session: its directory without its path. */
-export function workspaceRootOf({ directory, path = '' }: Pick<z.infer<typeof Session>, 'directory' | 'path'>): string {
-  return path !== '' && directory.endsWith(`/${path}`) ? directory.slice(0, -path.length - 1) || '/' : directory
-}
-
 export const bundleRoutes = {
   export: defineRoute({
     id: 'v2.sessions.export',

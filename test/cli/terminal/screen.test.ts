@@ -1,8 +1,10 @@
+import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
 import { markdownLines, settledLength } from '../../../src/cli/terminal/markdown.js'
 import { clip, type Line, span, widthOf, wrap } from '../../../src/cli/terminal/span.js'
 import { seconds, toolCard } from '../../../src/cli/terminal/tool-card.js'
 import type { ToolPart } from '../../../src/protocol/message/message.js'
+import { visibleText } from '../../../src/protocol/text/visible-text.js'
 
 const texts = (lines: readonly Line[]) => lines.map((line) => line.map(({ text }) => text).join(''))
 
@@ -13,6 +15,17 @@ describe('lines', () => {
     expect(texts(wrap([span('abcdefghij')], 4))).toEqual(['abcd', 'efgh', 'ij'])
     expect([widthOf('日本'), clip('日本語', 5), clip('short', 5)]).toEqual([4, '日本…', 'short'])
   })
+})
+
+test('what is told to be of one column by its range is so for the library too, and emoji are of two', () => {
+  const differing = Array.from({ length: 0x3000 - 32 }, (_, index) => String.fromCodePoint(index + 32))
+    .filter((character) => visibleText(character) !== '')
+    .filter((character) => [character, `a${character}b${character}`].some((text) => widthOf(text) !== stringWidth(text)))
+  expect([differing, widthOf('● done ✓'), widthOf('🙂'), widthOf('e\u0301'), widthOf('☑\ufe0f')]).toEqual([[], 8, 2, 1, 2])
+})
+
+test('what is cleaned away takes no column, whatever it is', () => {
+  expect([widthOf('\u0600'), widthOf('a\u0600 b'), widthOf('\u200b日')]).toEqual([0, 3, 2])
 })
 
 describe('Markdown', () => {

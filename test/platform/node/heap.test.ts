@@ -39,6 +39,15 @@ describe('the room for young objects', () => {
     expect(heap.flags).toEqual(['1'])
   })
 
+  it('is free again where it is no longer held, once', () => {
+    const heap = young()
+    heap.generation.release()
+    heap.generation.hold()
+    heap.generation.release()
+    heap.generation.release()
+    expect(heap.flags).toEqual(['1', '2'])
+  })
+
   it('is bounded in a process that never held it', () => {
     const heap = young()
     heap.generation.bound()

@@ -11,7 +11,7 @@
  */
 import { nextTurn } from '../../../kernel/pause.js'
 import type { Caller } from '../../../protocol/caller.js'
-import { workspaceRootOf } from '../../../protocol/session/bundle.js'
+import { workspaceRootOf } from '../../../protocol/session/workspace-root.js'
 import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
 import type { Session } from '../../../protocol/session/session.js'
 import type { IncomingArtifacts } from '../../artifact/incoming.js'

@@ -1,7 +1,7 @@
 /** Requests as commands print them. The fields of the JSON stay. */
 import type { Client } from '../../../published/client/client-types.js'
 import type { PermissionRequest, QuestionRequest } from '../../../protocol/interaction/interaction.js'
-import { refusalOf } from '../../../protocol/interaction/refusal.js'
+import { refusalOf } from '../../../protocol/interaction/refusal-of.js'
 import { widerPatterns } from '../../../protocol/interaction/wider-patterns.js'
 import { escapedText, printable } from '../../../protocol/text/visible-text.js'
 import { readQuestions } from '../../answers/question-text.js'

@@ -10,7 +10,7 @@ import { directoryOn } from '../../directory.js'
 import { failureText } from '../../failure.js'
 import { FIRST_STEPS, keyInEnvironment, needsFirstSteps, NEXT_STEP, unseenKey } from '../../first-steps.js'
 import { watchInterrupts } from '../../terminal/interruption.js'
-import { findSession, latestSession } from '../session/session-find.js'
+import { existingSession } from '../session/existing-session.js'
 import { pendingOf, pendingText } from '../session/session-pending.js'
 import { shortTitle } from '../session/session-record.js'
 import { seconds } from '../../terminal/tool-card.js'
@@ -209,15 +209,6 @@ function totals({ model, usage, cost, durationMs }: RunReport): string {
 /** A server that ends with its command has no time to have a title made: the first line of the prompt is one. */
 function titleOf(prompt: string): string | undefined {
   return [...(/\S[^\n]*/.exec(prompt)?.[0].trimEnd() ?? '')].slice(0, LIMITS.sessions.titleLength).join('') || undefined
-}
-
-/** The session to go on in; undefined when a new one is wanted. Throws when there is none to go on in. */
-export async function existingSession(
-  client: Client,
-  { session, continues, directory, server }: Pick<RunOptions, 'session' | 'continues' | 'directory' | 'server'>,
-): Promise<Session | undefined> {
-  if (session !== undefined) return findSession(client, session)
-  return continues ? latestSession(client, directoryOn(server, directory)) : undefined
 }
 
 /** Goes on in a session, and says what it waits for; or makes a new one, with a title where one is given. Answers its id. */

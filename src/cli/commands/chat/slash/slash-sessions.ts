@@ -1,7 +1,7 @@
 /** Commands that change a session, or lead to another one. */
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { workspaceRootOf } from '../../../../protocol/session/bundle.js'
+import { workspaceRootOf } from '../../../../protocol/session/workspace-root.js'
 import { printable } from '../../../../protocol/text/visible-text.js'
 import { type Line, span } from '../../../terminal/span.js'
 import { moveTurns, turnText } from '../../session/moved-turns.js'

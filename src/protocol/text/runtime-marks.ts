@@ -3,6 +3,11 @@
 /** Names of the marks, as `<name>` and `</name>`. */
 export const RUNTIME_MARK = 'svc-runtime-notification'
 
+/** What the runtime itself has said, which no client can (sessions-events §4.1). `system`: of its message. */
+export function isNotice(system: string | undefined): boolean {
+  return system?.startsWith(`<${RUNTIME_MARK}>`) === true
+}
+
 const MARKS = new RegExp(`<(\\/?)(${RUNTIME_MARK}|system-reminder)`, 'gi')
 
 /** The text with such marks broken up, so that it neither passes for what the runtime says nor ends that early. */

@@ -105,6 +105,36 @@ describe('a story', () => {
     expect(done(story)).toEqual(['✗ bash ls', '  no such file', '', 'interrupted'])
   })
 
+  test('loses no text of a step that began with an empty one, and thought first', () => {
+    const story = heard(
+      open(),
+      info('m2'),
+      part('s1', 'm2', { type: 'step-start' }),
+      part('p1', 'm2', { type: 'text', text: '', time: { start: 1 } }),
+      part('p2', 'm2', { type: 'reasoning', text: '', time: { start: 1000 } }),
+      delta('p2', 'm2', 'Hm.', 'reasoning'),
+      delta('p1', 'm2', 'First.'),
+    )
+    expect([done(story), live(story)]).toEqual([['∴ thought 4.0 s: Hm.'], ['', 'First.']])
+    heard(story, delta('p3', 'm2', 'Again.', 'reasoning'), delta('p1', 'm2', '\n\nSecond.'))
+    heard(story, info('m2', { time }), part('p1', 'm2', { type: 'text', text: 'First.\n\nSecond.', time: { start: 1, end: 2 } }))
+    expect([done(story), live(story)]).toEqual([['', 'First.', '', '∴ thought: Again.', '', 'Second.'], []])
+  })
+
+  test('shows no summary that stands for the conversation, and what the runtime tells the agent in a line', () => {
+    const told = { id: 'm3', role: 'user', sessionId: ROOT, time: { created: 1 }, system: '<svc-runtime-notification>' }
+    const story = heard(
+      open(),
+      info('m2', { mode: 'compaction' }),
+      delta('p1', 'm2', 'A summary.'),
+      part('p1', 'm2', { type: 'text', text: 'A summary.' }),
+      info('m2', { mode: 'compaction', time }),
+      event('message.updated', { sessionID: ROOT, info: told }),
+      part('p2', 'm3', { type: 'text', text: 'A task has ended.\n\nstatus: completed\n<task_result>\nlong\n</task_result>' }),
+    )
+    expect([done(story), live(story)]).toEqual([['told: A task has ended. · status: completed'], []])
+  })
+
   test('has what subagents do below what began them', () => {
     const created = (id: string, parentId: string) =>
       event('session.created', { sessionID: id, info: { id, parentId, agent: 'explore', title: 't' } })

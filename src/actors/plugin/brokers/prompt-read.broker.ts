@@ -10,7 +10,7 @@ import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Message } from '../../../protocol/message/message.js'
 import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
-import { RUNTIME_MARK } from '../../../protocol/text/runtime-marks.js'
+import { isNotice } from '../../../protocol/text/runtime-marks.js'
 import type { Session } from '../../../protocol/session/session.js'
 import type { Effects } from '../../../ports/effects.js'
 import type { Store } from '../../../store/store.js'
@@ -117,10 +117,6 @@ function promptOfRow(redact: Redact, sessionId: string, { messageId, parts, agen
 function shown(redact: Redact, texts: readonly string[]): Pick<Prompt, 'text' | 'cut'> {
   const text = redact(texts.join('\n'))
   return { text: cut(text, textBytes), cut: text.length > textBytes }
-}
-
-function isNotice(system: string | undefined): boolean {
-  return system?.startsWith(`<${RUNTIME_MARK}>`) === true
 }
 
 function within(prompts: readonly Prompt[]): Prompt[] {

@@ -13,7 +13,7 @@ import { parseModel } from '../../resource/catalog/agents.js'
 import { sessionOrThrow, type Rows, type Work, type Sources } from '../state/core.js'
 import { untilQuiet } from '../state/quiet.js'
 import { type PromptContent, submitPrompt, TEXT_BYTES } from './prompts.js'
-import { isNotice } from '../state/runtime-marker.js'
+import { isNotice } from '../../../protocol/text/runtime-marks.js'
 
 /** A prompt that names a command: `/name arguments`. */
 const NAMED = /^\s*\/(\S+)(?:\s+([\s\S]*))?$/

@@ -4,7 +4,7 @@
  */
 import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
 import type { Session } from '../../../protocol/session/session.js'
-import { isNotice } from '../state/runtime-marker.js'
+import { isNotice } from '../../../protocol/text/runtime-marks.js'
 
 type Said = Pick<QueuedPrompt, 'agent' | 'tools' | 'system' | 'noReply'>
 

@@ -1,7 +1,8 @@
 /** What the model is sent: the stored conversation as provider messages (sessions-events §4.2 model view, §12.1). */
 import { isPruned } from '../../../machines/session/compaction/prune.js'
 import type { FilePart, Message, ModelRef, Part, ToolPart } from '../../../protocol/message/message.js'
-import { isNotice, noticeText } from '../state/runtime-marker.js'
+import { isNotice } from '../../../protocol/text/runtime-marks.js'
+import { noticeText } from '../state/runtime-marker.js'
 import type { AssistantContent, ModelMessage, ToolResultContent, UserContent } from '../../../ports/provider-adapter.js'
 import { isCounted, passagesOf, saidOfCall } from './said-by-provider.js'
 

@@ -6,7 +6,7 @@ import type { Session } from '../../../protocol/session/session.js'
 import type { ResolvedModel } from '../../../ports/facades.js'
 import { wellFormed } from '../../../protocol/text/well-formed.js'
 import type { Rows, Sources } from '../state/core.js'
-import { hasDefaultTitle } from '../state/records.js'
+import { hasDefaultTitle } from '../../../protocol/session/default-title.js'
 
 const INSTRUCTION =
   'Write a title for the conversation that begins with the following message: at most eight words, no quotes, no final period. Answer with the title only.'

@@ -16,16 +16,11 @@ import type { Change } from '../../events/journal.js'
 import { rootOf, sessionOrThrow, type Rows, type Work, type Sources } from './core.js'
 import { refuseExternal } from './external-agent.js'
 import { keptQuotas, refuseTooManySessions } from './session-quota.js'
+import { DEFAULT_TITLES } from '../../../protocol/session/default-title.js'
 import { slugOf } from './slug.js'
 
 const DEFAULT_PAGE = 100
 const CURSOR = /^v1:(\d{1,16}):([\w-]{1,128})$/
-const DEFAULT_TITLES = ['New session - ', 'Child session - '] as const
-
-export function hasDefaultTitle(title: string): boolean {
-  return DEFAULT_TITLES.some((prefix) => title.startsWith(prefix))
-}
-
 export interface CreateOptions {
   /** Further fields of the record; of a hosted caller, what its session says of that wins. */
   readonly extra?: Readonly<Record<string, unknown>>

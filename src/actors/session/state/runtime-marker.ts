@@ -4,10 +4,6 @@ import { breakMarks, RUNTIME_MARK } from '../../../protocol/text/runtime-marks.j
 export const RUNTIME_MARKER = `<${RUNTIME_MARK}>`
 const CLOSE = `</${RUNTIME_MARK}>`
 
-export function isNotice(system: string | undefined): boolean {
-  return system?.startsWith(RUNTIME_MARKER) === true
-}
-
 /** The text between its marks; marks in the text itself are broken up, so that it cannot end early. */
 export function noticeText(text: string): string {
   return `${RUNTIME_MARKER}\n${breakMarks(text)}\n${CLOSE}`

@@ -19,6 +19,12 @@ export function userLines(text: string, width: number): readonly Line[] {
   return left > 0 ? [...shown, [span(`  … ${left} more ${left === 1 ? 'line' : 'lines'}`, 'dim')]] : shown
 }
 
+/** What the runtime has told the agent, in a line: up to what it quotes. */
+export function noticeText(text: string): string {
+  const [head = ''] = text.split(/\n</, 1)
+  return `told: ${head.split(/\n+/).join(' · ')}`
+}
+
 /** What the model has thought: one line, or all of it. */
 export function thoughtLines(text: string, took: number, isWhole: boolean, width: number): readonly Line[] {
   const head = `∴ thought${took >= 100 ? ` ${seconds(took)}` : ''}`

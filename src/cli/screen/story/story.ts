@@ -4,13 +4,15 @@
  * I1 Everything is told once, however often it is heard: by its event, and again when a lost connection is back.
  * I2 Text extends what is shown of its part; a whole part adds what is missing of it.
  * I3 Nothing that is done is taken back: of a step that failed it is said that it does not count.
+ * I4 What a message goes on with ends what it said before, for now: a text that is extended later goes on below.
  */
 import type { MessageInfo, Part, ToolPart } from '../../../protocol/message/message.js'
 import type { SessionStatus } from '../../../protocol/session/session.js'
+import { isNotice } from '../../../protocol/text/runtime-marks.js'
 import { printable } from '../../../protocol/text/visible-text.js'
 import { type Line, span, wrap } from '../../terminal/span.js'
 import { seconds, toolCard } from '../../terminal/tool-card.js'
-import { thoughtLines, toolLine, userLines } from './blocks.js'
+import { noticeText, thoughtLines, toolLine, userLines } from './blocks.js'
 import { depthOf, type Family, familyOf, nested, withMember } from './family.js'
 import type { Heard } from './heard.js'
 import { blockLines, more, NOTHING, type OpenText, take, takeAll } from './open-text.js'
@@ -116,7 +118,8 @@ function hear(telling: Telling, event: Heard): void {
       return onMessage(telling, event.data.info)
     case 'message.part.delta': {
       const { sessionID, messageID, partID, partType, field, delta } = event.data
-      if (sessionID !== telling.options.sessionId || field !== 'text' || telling.told.has(partID) || !telling.infos.has(messageID)) return
+      if (sessionID !== telling.options.sessionId || field !== 'text' || telling.told.has(partID)) return
+      if (!isShown(telling.infos.get(messageID))) return
       if (partType === 'text') extend(telling, partID, messageID, delta)
       if (partType === 'reasoning') think(telling, partID, messageID, delta)
       return
@@ -167,6 +170,7 @@ function onPart(telling: Telling, part: Part): void {
   if (info.role === 'user') {
     if (part.type === 'text' && part.synthetic !== true) {
       told.add(part.id)
+      if (isNotice(info.system)) return say(telling, noticeText(part.text))
       telling.done.push({ kind: 'user', lines: (width) => userLines(part.text, width) })
     } else if (part.type === 'file') {
       told.add(part.id)
@@ -174,7 +178,7 @@ function onPart(telling: Telling, part: Part): void {
     }
     return
   }
-  if (info.mode === 'compaction') return
+  if (!isShown(info)) return
   if (part.type === 'step-start') return onStep(telling, part.messageId, part.id)
   const isOver = info.time.completed !== undefined || ('time' in part && (part.time as { end?: number } | undefined)?.end !== undefined)
   if (part.type === 'text' && part.synthetic !== true) {
@@ -188,6 +192,11 @@ function onPart(telling: Telling, part: Part): void {
   } else return
   const now = telling.open.get(part.id)
   if (isOver && now !== undefined) close(telling, part.id, now)
+}
+
+/** A summary stands for what was said, and is not said itself. */
+function isShown(info: MessageInfo | undefined): boolean {
+  return info !== undefined && (info.role === 'user' || info.mode !== 'compaction')
 }
 
 /** I3. Another step in the same message tries the last one again. */
@@ -207,7 +216,7 @@ function onStep(telling: Telling, messageId: string, stepId: string): void {
 function onTool(telling: Telling, part: ToolPart): void {
   const depth = depthOf(telling.family, part.sessionId)
   if (depth === undefined || telling.told.has(part.id)) return
-  for (const [id, open] of telling.open) if (open.messageId === part.messageId && open.type !== 'tool') close(telling, id, open)
+  pause(telling, part.messageId, part.id)
   const open: Open = { type: 'tool', messageId: part.messageId, part, depth }
   telling.open.set(part.id, open)
   if (part.state.status === 'completed' || part.state.status === 'error') {
@@ -233,8 +242,9 @@ function act(telling: Telling, text: string): void {
 
 function extend(telling: Telling, id: string, messageId: string, added: string): void {
   const open = telling.open.get(id)
-  if (open === undefined) closeBefore(telling, messageId)
-  if (added === '' && open !== undefined) return
+  // A step begins with a text that may stay empty.
+  if (added === '') return
+  pause(telling, messageId, id)
   telling.open.set(id, { type: 'text', messageId, text: more(open?.type === 'text' ? open.text : NOTHING, added) })
   act(telling, 'writing')
 }
@@ -247,16 +257,23 @@ function think(
   time?: { readonly start: number; readonly end?: number | undefined },
 ): void {
   const open = telling.open.get(id)
-  if (open === undefined) closeBefore(telling, messageId)
+  if (open === undefined) pause(telling, messageId, id)
   const text = `${open?.type === 'thought' ? open.text : ''}${added}`
   const since = open?.type === 'thought' ? open.since : (time?.start ?? telling.options.now())
   telling.open.set(id, { type: 'thought', messageId, text, since, end: time?.end })
   act(telling, 'thinking')
 }
 
-/** Another part of a message follows: those before it get nothing more. */
-function closeBefore(telling: Telling, messageId: string): void {
-  for (const [id, open] of telling.open) if (open.messageId === messageId && open.type !== 'tool') close(telling, id, open)
+/** I4 */
+function pause(telling: Telling, messageId: string, nextId: string): void {
+  for (const [id, open] of telling.open) {
+    if (open.messageId !== messageId || id === nextId || open.type === 'tool') continue
+    if (open.type === 'thought') close(telling, id, open)
+    else {
+      for (const piece of takeAll(open.text)) putText(telling, messageId, piece)
+      telling.open.set(id, { ...open, text: { ...NOTHING, length: open.text.length } })
+    }
+  }
 }
 
 function close(telling: Telling, id: string, open: Open): void {

@@ -1,6 +1,7 @@
 /** What the status line tells of a conversation, from its events. Pure. */
 import type { SessionQueueInfo } from '../../../protocol/message/message.js'
 import type { Session } from '../../../protocol/session/session.js'
+import { hasDefaultTitle } from '../../../protocol/session/default-title.js'
 import { printable } from '../../../protocol/text/visible-text.js'
 import { clip, type Line, span, widthOf } from '../../terminal/span.js'
 import type { Heard } from '../story/heard.js'
@@ -20,9 +21,10 @@ export interface Facts {
 export const NO_FACTS: Facts = { cost: 0, queued: 0 }
 
 export function withSession(facts: Facts, { title, model, agent }: Session): Facts {
+  const { title: _, ...others } = facts
   return {
-    ...facts,
-    title,
+    ...others,
+    ...(!hasDefaultTitle(title) && { title }),
     ...(model !== undefined && { model: `${model.providerId}/${model.id}` }),
     ...(agent !== undefined && { agent }),
   }
@@ -45,7 +47,7 @@ export function withEvent(facts: Facts, sessionId: string, { type, data }: Heard
     }
     case 'message.updated': {
       const { info } = data
-      if (data.sessionID !== sessionId || info.role !== 'assistant') return facts
+      if (data.sessionID !== sessionId || info.role !== 'assistant' || info.mode === 'compaction') return facts
       const { input, output, cache, contextLimit } = info.tokens
       const used = input + output + cache.read + cache.write
       return {

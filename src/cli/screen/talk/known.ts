@@ -76,10 +76,21 @@ function eventsOf({ info, parts }: Message): readonly Heard[] {
   const sessionID = info.sessionId
   // What is being written is left to the stream, which begins with it.
   if (info.role === 'assistant' && info.time.completed === undefined) return []
-  const told = parts.map((part) => event('message.part.updated', { sessionID, part, time: info.time.created }))
+  const told = inOrder(parts).map((part) => event('message.part.updated', { sessionID, part, time: info.time.created }))
   if (info.role === 'user') return [event('message.updated', { sessionID, info }), ...told]
   const { completed: _, ...time } = info.time
   return [event('message.updated', { sessionID, info: { ...info, time } }), ...told, event('message.updated', { sessionID, info })]
+}
+
+/** A step begins with its text, which ends after what was thought for it: that is told first, as it was when it came. */
+function inOrder(parts: Message['parts']): Message['parts'] {
+  const ordered: Message['parts'] = []
+  for (const part of parts) {
+    const before = ordered.at(-1)
+    const isThoughtFirst = part.type === 'reasoning' && before?.type === 'text' && (before.time?.end ?? 0) >= (part.time.end ?? 0)
+    ordered.splice(isThoughtFirst ? -1 : ordered.length, 0, part)
+  }
+  return ordered
 }
 
 function event<T extends Heard['type']>(type: T, data: Extract<Heard, { type: T }>['data']): Heard {

@@ -27,7 +27,11 @@ const MODEL: SlashCommand = {
     if (rest === '') return spoken.note(await modelsText(client, directory, spoken.model))
     const model = await chooseModel(client, directory, rest)
     spoken.model = model
-    spoken.note(`from now on ${model.providerId}/${model.modelId}`)
+    const { providers } = await client.providers.configured({ directory })
+    const isKnown = providers.find(({ id }) => id === model.providerId)?.models[model.modelId] !== undefined
+    spoken.note(
+      `from now on ${model.providerId}/${model.modelId}${isKnown ? '' : ', which is not known here: /model lists those that are'}`,
+    )
   },
 }
 

@@ -1,6 +1,8 @@
 /** Commands that change a session, or lead to another one. */
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { SvcError } from '../../../../protocol/errors.js'
+import type { Session } from '../../../../protocol/session/session.js'
 import { workspaceRootOf } from '../../../../protocol/session/workspace-root.js'
 import { printable } from '../../../../protocol/text/visible-text.js'
 import { type Line, span } from '../../../terminal/span.js'
@@ -10,6 +12,8 @@ import { localTime, sessionRecord, shortTitle } from '../../session/session-reco
 import { inSession, type SlashCommand, type Spoken } from './slash-command.js'
 
 const LISTED = 15
+/** Among them, those of subagents. */
+const LOOKED_AT = 100
 
 export const UNDO: SlashCommand = {
   does: 'takes back the last turn with what it changed on disk',
@@ -29,8 +33,8 @@ export const SESSIONS: SlashCommand = {
   words: '<number or id>',
   does: 'goes on in another session; alone, the latest of this directory',
   async run(spoken, rest) {
-    const { client, directory } = spoken
-    const { items } = await client.sessions.list({ directory, roots: 'true', limit: LISTED })
+    const { client } = spoken
+    const items = await conversations(spoken)
     const chosen = /^\d{1,2}$/.test(rest) ? items[Number(rest) - 1] : undefined
     if (rest !== '') return spoken.enter(chosen?.id ?? (await findSession(client, rest)).id)
     if (items.length === 0) return spoken.note('no session of this directory yet')
@@ -47,6 +51,13 @@ export const SESSIONS: SlashCommand = {
     )
     spoken.note('/sessions <number> goes on in it')
   },
+}
+
+/** The latest of a directory; what was delegated to subagents is part of another one. */
+async function conversations({ client, directory }: Spoken): Promise<readonly Session[]> {
+  const [{ items }, agents] = await Promise.all([client.sessions.list({ directory, limit: LOOKED_AT }), client.agents.list({ directory })])
+  const delegates = new Set(agents.flatMap(({ name, mode }) => (mode === 'subagent' ? [name] : [])))
+  return items.filter(({ parentId, agent = '' }) => parentId === undefined || !delegates.has(agent)).slice(0, LISTED)
 }
 
 export const RENAME: SlashCommand = {
@@ -76,9 +87,16 @@ export const EXPORT: SlashCommand = {
     const session = await client.sessions.get({ sessionId })
     const bundles = await client.sessions.export({ body: { workspaceRoot: workspaceRootOf(session), sessionId } })
     // A file that is there is somebody's.
-    await writeFile(file, `${JSON.stringify(bundles)}\n`, { flag: 'wx' })
+    await writeFile(file, `${JSON.stringify(bundles)}\n`, { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
+      throw new SvcError('resource.conflict', `${file} ${reasonOf(error)}; /export <file> writes another one`, {}, { cause: error })
+    })
     note(`written to ${file}`)
   }),
+}
+
+function reasonOf({ code, message }: NodeJS.ErrnoException): string {
+  if (code === 'EEXIST') return 'is there already'
+  return code === 'ENOENT' ? 'is in no folder that is there' : `cannot be written: ${message}`
 }
 
 /** Says which turn it was and which files changed; throws when there is none left. */

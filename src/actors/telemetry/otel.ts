@@ -1,5 +1,19 @@
-/** Spans of OpenTelemetry, sent as OTLP over the way out of svc; loaded only where traces are configured. */
-import { createTraceState, ROOT_CONTEXT, type SpanContext, SpanKind, SpanStatusCode, trace, TraceFlags } from '@opentelemetry/api'
+/**
+ * Spans of OpenTelemetry, sent as OTLP over the way out of svc; loaded only where traces are configured. Its samplers decide, its processor gathers
+ * and its serializer writes. A span itself is what that reads of one: the library's own, which anybody may change and time, costs a turn more than
+ * all of the rest.
+ */
+import {
+  type Context,
+  createTraceState,
+  type HrTime,
+  ROOT_CONTEXT,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  TraceFlags,
+} from '@opentelemetry/api'
 import { JsonTraceSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer'
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources'
 import {
@@ -7,14 +21,16 @@ import {
   AlwaysOnSampler,
   BatchSpanProcessor,
   ParentBasedSampler,
+  RandomIdGenerator,
   type ReadableSpan,
   type Sampler,
+  SamplingDecision,
   type SpanExporter,
   TraceIdRatioBasedSampler,
-  TracerProvider,
 } from '@opentelemetry/sdk-trace'
 import type { Sender } from './sender.js'
-import type { Tracer } from './spans.js'
+import type { Attributes } from './genai.js'
+import type { Span, Tracer } from './spans.js'
 import type { readParent, TraceContext } from '../../protocol/trace-context.js'
 import type { TraceSettings } from './trace-settings.js'
 
@@ -36,41 +52,82 @@ interface ExportParts {
 
 /** What it needs of svc is handed in: nothing of the server is loaded twice. */
 export function openExport({ settings, sender, version, read }: ExportParts): Exporting {
-  const exporter = exporterTo(sender, settings)
-  const resource = { 'service.name': 'svc', 'service.version': version, ...settings.resource }
-  const provider = new TracerProvider({
-    resource: defaultResource().merge(resourceFromAttributes(resource)),
-    sampler: samplerOf(settings),
-    spanLimits: { attributeValueLengthLimit: LONGEST },
-    spanProcessors: [new BatchSpanProcessor({ exporter })],
-  })
-  const tracer = provider.getTracer('svc', version)
+  const processor = new BatchSpanProcessor({ exporter: exporterTo(sender, settings) })
+  const own = { 'service.name': 'svc', 'service.version': version, ...settings.resource }
+  const resource = defaultResource().merge(resourceFromAttributes(own))
+  const instrumentationScope = { name: 'svc', version }
+  const sampler = samplerOf(settings)
+  const ids = new RandomIdGenerator()
   /** Of our own spans, which are not remote to those below them. */
-  const own = new WeakMap<TraceContext, SpanContext>()
+  const contexts = new WeakMap<TraceContext, SpanContext>()
+
+  function start({ name, attributes }: Parameters<Tracer['start']>[0], kind: SpanKind, at: number, parent: TraceContext | undefined): Span {
+    const above = parent && (contexts.get(parent) ?? remote(parent, read(parent)))
+    const traceId = above?.traceId ?? ids.generateTraceId()
+    const around: Context = above === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, above)
+    const isSampled =
+      sampler.shouldSample(around, traceId, name, kind, open(attributes), []).decision === SamplingDecision.RECORD_AND_SAMPLED
+    const traceState = above?.traceState
+    const spanContext: SpanContext = {
+      traceId,
+      spanId: ids.generateSpanId(),
+      traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
+      ...(traceState !== undefined && { traceState }),
+    }
+    const context = headersOf(spanContext)
+    contexts.set(context, spanContext)
+
+    function end(ended: number, more: Attributes, isError: boolean): void {
+      if (!isSampled) return
+      const until = Math.max(at, ended)
+      processor.onEnd({
+        name,
+        kind,
+        spanContext: () => spanContext,
+        ...(above !== undefined && { parentSpanContext: above }),
+        startTime: timeOf(at),
+        endTime: timeOf(until),
+        duration: timeOf(until - at),
+        status: { code: isError ? SpanStatusCode.ERROR : SpanStatusCode.UNSET },
+        attributes: cut(attributes, more),
+        links: [],
+        events: [],
+        ended: true,
+        resource,
+        instrumentationScope,
+        droppedAttributesCount: 0,
+        droppedEventsCount: 0,
+        droppedLinksCount: 0,
+      })
+    }
+
+    return { context, end }
+  }
+
   return {
-    tracer: {
-      start({ name, attributes }, kind, at, parent) {
-        const options = { kind: kind === 'client' ? SpanKind.CLIENT : SpanKind.INTERNAL, attributes: open(attributes), startTime: at }
-        const above = parent && (own.get(parent) ?? remote(parent, read(parent)))
-        const span = tracer.startSpan(name, options, above === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, above))
-        const context = headersOf(span.spanContext())
-        own.set(context, span.spanContext())
-        return {
-          context,
-          end(ended, more, isError) {
-            span.setAttributes(open(more))
-            if (isError) span.setStatus({ code: SpanStatusCode.ERROR })
-            span.end(Math.max(at, ended))
-          },
-        }
-      },
-    },
-    end: () => provider.shutdown(),
+    tracer: { start: (span, kind, at, parent) => start(span, kind === 'client' ? SpanKind.CLIENT : SpanKind.INTERNAL, at, parent) },
+    end: () => processor.shutdown(),
   }
 }
 
-function open(attributes: Readonly<Record<string, string | number | boolean | readonly string[]>>) {
-  return Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, typeof value === 'object' ? [...value] : value]))
+/** Nobody writes to a list of ours. */
+function open(attributes: Attributes): ReadableSpan['attributes'] {
+  return attributes as ReadableSpan['attributes']
+}
+
+function cut(attributes: Attributes, more: Attributes): ReadableSpan['attributes'] {
+  const all = { ...open(attributes), ...open(more) }
+  for (const name in all) {
+    const value = all[name]
+    if (typeof value === 'string' && value.length > LONGEST) all[name] = value.slice(0, LONGEST)
+  }
+  return all
+}
+
+/** `ms` are whole or not. */
+function timeOf(ms: number): HrTime {
+  const seconds = Math.trunc(ms / 1000)
+  return [seconds, Math.round((ms - seconds * 1000) * 1e6)]
 }
 
 function remote(parent: TraceContext, read: ReturnType<typeof readParent>): SpanContext | undefined {

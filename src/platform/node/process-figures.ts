@@ -17,7 +17,7 @@ interface ProcessFigures {
 }
 
 /** How often the loop is looked at, ms. */
-const RESOLUTION = 20
+const RESOLUTION = 50
 
 export interface ProcessWatch {
   read(): ProcessFigures

@@ -10,8 +10,8 @@ import { fileURLToPath } from 'node:url'
 import Elk from 'elkjs'
 import { root as repository } from './generated.mjs'
 
-/** Room for a chart in a window of 1280 x 720, and the scale at which a chart is as readable as can be. */
-const PANEL = { width: 978, height: 474 }
+/** Room for a chart: between the panel above a log of fifteen rows in a window of 1280 x 720 and that whole window; and the scale at which a chart is as readable as can be. */
+const PANEL = { width: 1080, height: 440 }
 const WHOLE = 1
 /** Width of a character of a name, and of all other text. */
 const KEY = 6.8

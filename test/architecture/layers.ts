@@ -141,6 +141,8 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     layers: ['programs/page'],
     contracts: {
       'src/protocol/acceptance/acceptance.ts': [],
+      'src/protocol/interaction/explanation.ts': [],
+      'src/protocol/interaction/interaction.ts': [],
       'src/protocol/format/formatter-routes.ts': [],
       'src/protocol/lsp/lsp.ts': [],
       'src/protocol/mcp/mcp.ts': [],

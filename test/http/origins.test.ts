@@ -91,10 +91,14 @@ describe('a page of this server', () => {
     expect(accepts(origin, site, isForOwnPage)).toBe(expected)
   })
 
-  test('may ask for nothing but what its buttons do: acceptances, their taking back, and the patch of the configuration', () => {
+  test('may ask for nothing but what its buttons do: answers, acceptances, their taking back, runs of workflows, and the patch of the configuration', () => {
     const open = API.filter(({ isForOwnPage }) => isForOwnPage === true).map(({ id }) => id)
     expect(open.toSorted()).toEqual([
       'v2.config.update',
+      'v2.interactions.permissions.reply',
+      'v2.interactions.questions.reject',
+      'v2.interactions.questions.reply',
+      'v2.interactions.remembered.forget',
       'v2.plugins.files.formatters.accept',
       'v2.plugins.files.formatters.takeBack',
       'v2.plugins.lsp.accept',
@@ -102,6 +106,9 @@ describe('a page of this server', () => {
       'v2.plugins.mcp.accept',
       'v2.plugins.mcp.takeBack',
       'v2.plugins.workflows.activate',
+      'v2.plugins.workflows.pause',
+      'v2.plugins.workflows.run',
+      'v2.plugins.workflows.runs.retry',
     ])
   })
 })

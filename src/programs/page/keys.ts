@@ -10,6 +10,7 @@ export function bindKeys(screen: Screen): void {
     '3': () => screen.tab('workflows'),
     '4': () => screen.tab('sessions'),
     '5': () => screen.tab('programs'),
+    '6': () => screen.tab('requests'),
     p: press('pause'),
     '[': press('back'),
     ']': press('forward'),

@@ -11,7 +11,9 @@ import { after, every, now as time } from './platform.js'
 import { pluginActions } from './plugin-actions.js'
 import { programRows } from './views/programs-view.js'
 import { createScreen, type Screen } from './screen.js'
-import { sessionButtons, sessionTurns } from './views/sessions-view.js'
+import { explanation, rememberedRows } from './views/remembered-view.js'
+import { requestRows } from './views/requests-view.js'
+import { sessionButtons, sessionHead, sessionTurns } from './views/sessions-view.js'
 import { type OnAct, workflowRows } from './views/workflows-view.js'
 
 const RESYNC = 5000
@@ -56,19 +58,22 @@ const screen: Screen = createScreen({
   pause,
   step: (by) => go(model.position + by),
   go,
+  present: () => (isLive ? pause(false) : go(model.records.length)),
   save: () => void save().catch(tell),
   load: (text) => open(text),
-  workflows: (directory) =>
-    connection === undefined ? Promise.reject(new Error('A trace holds no workflows.')) : workflowRows(connection, directory, acted),
-  programs: (directory) =>
-    connection === undefined ? Promise.reject(new Error('A trace holds no programs.')) : programRows(connection, directory, acted),
+  workflows: async (directory) => workflowRows(server('workflows'), directory, { showSession }, acted),
+  programs: async (directory) => programRows(server('programs'), directory, acted),
+  requests: async () => requestRows(server('requests'), { showSession }, acted),
+  remembered: async (directory) => rememberedRows(server('answers'), directory, { showSession }, acted),
+  explain: async (directory, command) => explanation(server('rules'), directory, command),
   async sessions(chosen, show) {
-    if (connection === undefined) throw new Error('A trace holds no sessions.')
-    const [list, turns] = await Promise.all([
-      sessionButtons(connection, chosen, show),
-      chosen === undefined ? [] : sessionTurns(connection, chosen),
+    const from = server('sessions')
+    const [list, head, turns] = await Promise.all([
+      sessionButtons(from, chosen, show),
+      chosen === undefined ? [] : sessionHead(from, chosen, screen.showActor),
+      chosen === undefined ? [] : sessionTurns(from, chosen),
     ])
-    return { list, turns }
+    return { list, head, turns }
   },
   actOnPlugin: () =>
     connection === undefined || configuration === undefined ? undefined : (plugin, act) => void actOn(plugin, act).catch(tell),
@@ -79,6 +84,16 @@ const screen: Screen = createScreen({
   now,
 })
 bindKeys(screen)
+
+/** Who is asked for what no record tells of; throws where there is only a trace. */
+function server(wanted: string): Connection {
+  if (connection === undefined) throw new Error(`A trace holds no ${wanted}.`)
+  return connection
+}
+
+function showSession(id: string): void {
+  screen.showSession(id)
+}
 
 /** Time of the picture: that of the last record while the past is looked at. */
 function now(): number {
@@ -185,6 +200,7 @@ function watch(): void {
         find()
         if (isFollowing) screen.happened(records)
         if (screen.showsPlugins() && records.some(concernsPlugins)) void sync().catch(() => undefined)
+        if (screen.shows('requests') && records.some(concernsRequests)) screen.refresh()
         screen.draw()
       },
     },
@@ -205,6 +221,10 @@ function watch(): void {
 
 function concernsPlugins({ actorId, type }: InspectorRecord): boolean {
   return type !== 'event' && actorId.startsWith('package:')
+}
+
+function concernsRequests({ actorId, type }: InspectorRecord): boolean {
+  return type !== 'event' && actorId.startsWith('interaction:')
 }
 
 async function save(): Promise<void> {

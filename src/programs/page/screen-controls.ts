@@ -1,5 +1,6 @@
 /** Buttons, fields and files of the page, and what they do. */
-import { byId, field } from './elements.js'
+import { byId, field, say } from './elements.js'
+import { bindPanels } from './panels.js'
 import { isSequencing, sequencing, tab, timeline } from './screen-moves.js'
 import { type Showing, TABS, TYPES } from './showing.js'
 
@@ -30,8 +31,33 @@ export function bindControls(showing: Showing): void {
   byId('theme').addEventListener('click', changeTheme)
   position.addEventListener('input', () => commands.go(Number(position.value)))
   for (const each of [logFilter, only, failures, ...TYPES.map((type) => field(`show-${type}`))]) each.addEventListener('input', draw)
+  bindExplain(showing)
+  byId('present').addEventListener('click', () => commands.present())
   bindChart(showing)
   bindFiles(showing)
+  bindPanels()
+}
+
+/** What would be decided of a command in the workspace whose answers are shown. */
+function bindExplain({ commands }: Showing): void {
+  const answer = byId('explanation')
+  byId('explain').addEventListener('submit', (event) => {
+    event.preventDefault()
+    const command = field('explain-command').value.trim()
+    if (command === '') return
+    commands.explain(field('remembered-place').value.trim(), command).then(
+      (lines) => answer.replaceChildren(...lines),
+      (error: unknown) => say(answer, error instanceof Error ? error.message : String(error)),
+    )
+  })
+}
+
+/** Nothing is filtered any more. */
+export function showAll({ draw, fields: { logFilter, only, failures } }: Showing): void {
+  logFilter.value = ''
+  for (const each of [only, failures]) each.checked = false
+  for (const type of TYPES) field(`show-${type}`).checked = true
+  draw()
 }
 
 function bindChart({ views: { chart } }: Showing): void {

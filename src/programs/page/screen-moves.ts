@@ -66,8 +66,14 @@ export function tab(showing: Showing, name: Tab): void {
 }
 
 export function askAnew(showing: Showing): void {
-  void showing.views.tables[showing.shown]?.show()
+  for (const table of showing.views.tables[showing.shown] ?? []) void table.show()
   if (showing.shown === 'sessions') void showSessions(showing)
+}
+
+/** The turns of a session. */
+export function showSession(showing: Showing, id: string): void {
+  showing.session = id
+  tab(showing, 'sessions')
 }
 
 /** The session an actor belongs to, with all that happened to it. */
@@ -83,11 +89,14 @@ async function showSessions(showing: Showing): Promise<void> {
   // The session somebody looks at in the tree is the one that is meant.
   showing.session ??= showing.selected?.match(/session:(ses_\w+)/)?.[1]
   try {
-    const { list, turns } = await showing.commands.sessions(showing.session, (id) => {
+    const asked = showing.session
+    const { list, head, turns } = await showing.commands.sessions(asked, (id) => {
       showing.session = id
       void showSessions(showing)
     })
-    byId('session-list').replaceChildren(...list)
+    if (asked !== showing.session) return
+    exchange(byId('session-list'), list)
+    exchange(byId('session-head'), head)
     byId('session-turns').replaceChildren(...turns)
     if (showing.session === undefined && list[0] !== undefined) {
       showing.session = list[0].dataset['session']
@@ -96,11 +105,21 @@ async function showSessions(showing: Showing): Promise<void> {
     note.textContent = 'There are no sessions here.'
     note.hidden = turns.length > 0
   } catch (error) {
+    byId('session-head').replaceChildren()
     byId('session-turns').replaceChildren()
     note.hidden = false
     say(note, error instanceof Error ? error.message : String(error))
   }
   showing.draw()
+}
+
+/** What would look the same is left alone, and so is what is being pressed. */
+function exchange(element: HTMLElement, next: readonly HTMLElement[]): void {
+  if (element.matches(':active') || next.map(({ outerHTML }) => outerHTML).join('') === element.innerHTML) return
+  const { activeElement } = document
+  const focused = activeElement instanceof HTMLElement && element.contains(activeElement) ? activeElement.dataset['session'] : undefined
+  element.replaceChildren(...next)
+  if (focused !== undefined) next.find(({ dataset }) => dataset['session'] === focused)?.focus()
 }
 
 /** Shows what an address leads to, but for its moment. */

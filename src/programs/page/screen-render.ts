@@ -1,8 +1,9 @@
 /** One drawing of what is shown, from the model alone. */
 import type { InspectorRecord } from '../../protocol/system/inspector.js'
 import { writeAddress } from './address.js'
-import { byId, field, h, say } from './elements.js'
+import { button, byId, field, h, say } from './elements.js'
 import type { Model } from './model.js'
+import { renderPast } from './past.js'
 import { isSequencing, showActor, showRecord } from './screen-moves.js'
 import { type Showing, TYPES } from './showing.js'
 import { recordPane } from './views/record-view.js'
@@ -12,6 +13,9 @@ export function render(showing: Showing, model: Model): void {
   const fresh = showing.lit
   showing.lit = []
   renderPlace(showing, model)
+  renderPast(showing, model, isTrace(showing))
+  renderWaiting(model)
+  byId('workspaces').replaceChildren(...workspaces(model).map((value) => h('option', { value })))
   if (showing.shown === 'plugins') renderPlugins(showing, model, now)
   remember(showing, model)
   if (showing.shown !== 'actors') return
@@ -19,13 +23,23 @@ export function render(showing: Showing, model: Model): void {
   byId('lanes-clear').hidden = !isSequencing() || showing.lanes.size === 0
   if (isSequencing()) showing.views.sequence.update(model, showing.selected, showing.lanes)
   else renderLog(showing, model)
-  byId('workspaces').replaceChildren(...workspaces(model).map((value) => h('option', { value })))
 }
 
-function renderPlace({ fields }: Showing, model: Model): void {
-  const { pause, position } = fields
+function isTrace({ fields }: Showing): boolean {
+  return fields.pause.hasAttribute('disabled')
+}
+
+/** How many requests wait for somebody. */
+function renderWaiting({ actors }: Model): void {
+  const waiting = [...actors.values()].filter(({ id, state }) => id.startsWith('interaction:') && state[0]?.startsWith('asked') === true)
+  byId('waiting').hidden = waiting.length === 0
+  byId('waiting').textContent = String(waiting.length)
+}
+
+function renderPlace(showing: Showing, model: Model): void {
+  const { pause, position } = showing.fields
   const { records } = model
-  const waits = model.isPaused && !pause.hasAttribute('disabled')
+  const waits = model.isPaused && !isTrace(showing)
   pause.setAttribute('aria-pressed', String(waits))
   pause.textContent = waits ? 'Go on' : 'Pause'
   position.max = String(records.length)
@@ -36,7 +50,8 @@ function renderPlace({ fields }: Showing, model: Model): void {
 
 function renderPlugins(showing: Showing, model: Model, now: number): void {
   const { plugins, page } = showing.views
-  showing.plugin ??= model.plugins.toSorted((a, b) => (a.key < b.key ? -1 : 1)).find(({ origin }) => origin !== 'native')?.key
+  const sorted = model.plugins.toSorted((a, b) => (a.key < b.key ? -1 : 1))
+  showing.plugin ??= (sorted.find(({ origin }) => origin !== 'native') ?? sorted[0])?.key
   plugins.update(model.plugins, showing.plugin)
   page.update(
     model,
@@ -56,8 +71,41 @@ function renderActors(showing: Showing, model: Model, now: number, fresh: readon
   const actor = selected === undefined ? undefined : actors.get(selected)
   const last = records.findLast((record, index) => index < model.position && record.actorId === selected && record.type === 'transition')
   chart.show(actor, actor?.machine === undefined ? undefined : machines.get(actor.machine), last, now)
-  if (actor === undefined && selected !== undefined) say(byId('caption'), `${selected} · ended`)
+  byId('ended').hidden = actor !== undefined || selected === undefined
+  if (actor === undefined && selected !== undefined) renderEnded(showing, model, selected)
   for (const record of fresh) if (record.actorId === selected && record.type === 'transition') chart.light(record)
+}
+
+/** An actor that does not live at this moment, and the ways to what is held of it. */
+function renderEnded({ commands, fields: { only }, draw }: Showing, { records, position }: Model, id: string): void {
+  const note = byId('ended')
+  const told = records.filter(({ actorId }) => actorId === id)
+  const later = records.findIndex(({ actorId }, index) => index >= position && actorId === id)
+  const stop = records.findLastIndex(({ actorId, type }, index) => index < position && actorId === id && type === 'stop')
+  const says =
+    stop === -1 ? (later === -1 ? 'It is not there, or has ended before somebody looked.' : 'It has not begun yet.') : 'It has ended.'
+  say(byId('caption'), `${id} · ${stop === -1 && later !== -1 ? 'not begun' : 'ended'}`)
+  const key = `${id} ${says} ${told.length} ${stop} ${later}`
+  if (note.dataset['says'] === key) return
+  note.dataset['says'] = key
+  note.replaceChildren(says, ' ')
+  if (stop !== -1)
+    note.append(
+      button('Go back to it', 'To the moment before it ended', () => commands.go(stop)),
+      ' ',
+    )
+  else if (later !== -1)
+    note.append(
+      button('Go to its begin', 'To the moment it began', () => commands.go(later + 1)),
+      ' ',
+    )
+  if (told.length > 0)
+    note.append(
+      button('Show only its records', 'The log of this actor', () => {
+        only.checked = true
+        draw()
+      }),
+    )
 }
 
 function renderLog(showing: Showing, model: Model): void {
@@ -68,7 +116,7 @@ function renderLog(showing: Showing, model: Model): void {
     actorId: only.checked ? showing.selected : undefined,
     isFailuresOnly: failures.checked,
   }
-  showing.views.log.update(model, filter, showing.chosen)
+  showing.views.log.update(model, filter, showing.chosen, !isTrace(showing))
   // What is read is not exchanged under the eyes: records never change, they only go.
   const now = `${showing.record} ${model.records[0]?.sequence ?? ''}`
   if (now === showing.drawnRecord) return
@@ -103,6 +151,7 @@ function remember(showing: Showing, model: Model): void {
   showing.commands.moved(showing.fragment)
 }
 
-function workspaces({ plugins }: Model): string[] {
-  return [...new Set(plugins.flatMap(({ workspace }) => workspace ?? []))].toSorted()
+function workspaces({ actors, plugins }: Model): string[] {
+  const looked = [...actors.keys()].flatMap((id) => /^workspace:(\/[^#]*)$/.exec(id)?.[1] ?? [])
+  return [...new Set([...plugins.flatMap(({ workspace }) => workspace ?? []), ...looked])].toSorted()
 }

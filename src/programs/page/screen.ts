@@ -4,8 +4,8 @@ import type { Address } from './address.js'
 import { chartView } from './chart/chart-view.js'
 import { byId, field, query, say } from './elements.js'
 import { pluginPage } from './plugin-page.js'
-import { bindControls } from './screen-controls.js'
-import { ask, askAnew, select, showActor, showRecord, tab, toggleLane, visit } from './screen-moves.js'
+import { bindControls, showAll } from './screen-controls.js'
+import { ask, askAnew, select, showActor, showRecord, showSession, tab, toggleLane, visit } from './screen-moves.js'
 import { render } from './screen-render.js'
 import type { Commands, Fields, Showing, Tab, Views } from './showing.js'
 import { logView } from './views/log-view.js'
@@ -22,6 +22,9 @@ export interface Screen {
   status(name: string, text: string): void
   tab(name: Tab): void
   showsPlugins(): boolean
+  shows(name: Tab): boolean
+  showActor(id: string): void
+  showSession(id: string): void
   /** Key of the plugin whose page is open. */
   shownPlugin(): string | undefined
   /** Puts the selected actor into the sequence diagram, or takes it out. */
@@ -68,6 +71,9 @@ export function createScreen(commands: Commands): Screen {
     status,
     tab: (name) => tab(showing, name),
     showsPlugins: () => showing.shown === 'plugins',
+    shows: (name) => showing.shown === name,
+    showActor: (id) => showActor(showing, id),
+    showSession: (id) => showSession(showing, id),
     shownPlugin: () => (showing.shown === 'plugins' ? showing.plugin : undefined),
     toggleLane: () => void (showing.selected !== undefined && toggleLane(showing, showing.selected)),
     visit: (address) => visit(showing, address),
@@ -84,7 +90,7 @@ function viewsOf(commands: Commands, filter: HTMLInputElement, showing: () => Sh
       draw: () => showing().draw(),
     }),
     chart: chartView(byId('chart'), byId('caption'), byId('details')),
-    log: logView(byId('log'), { select: ({ sequence }) => showRecord(showing(), sequence), go }),
+    log: logView(byId('log'), { select: ({ sequence }) => showRecord(showing(), sequence), go, showAll: () => showAll(showing()) }),
     sequence: sequenceView(byId('heads'), byId('steps'), go),
     plugins: pluginList(byId('plugin-own'), query('#plugin-built-in > div'), query('#plugin-built-in > summary'), (key) => {
       showing().plugin = key
@@ -92,11 +98,22 @@ function viewsOf(commands: Commands, filter: HTMLInputElement, showing: () => Sh
     }),
     page: pluginPage(() => ({ act: commands.actOnPlugin(), showActor: (id) => showActor(showing(), id) })),
     tables: {
-      workflows: placeTable('workflow', field('workspace'), { read: commands.workflows, none: 'There are no workflows here.' }),
-      programs: placeTable('program', field('program-place'), {
-        read: commands.programs,
-        none: 'No program loads code of this workspace.',
-      }),
+      workflows: [
+        placeTable('workflow', field('workspace'), {
+          read: commands.workflows,
+          none: 'There are no workflows here: svc workflow init writes one, and so does a file in .svc/workflows.',
+        }),
+      ],
+      programs: [
+        placeTable('program', field('program-place'), { read: commands.programs, none: 'No program loads code of this workspace.' }),
+      ],
+      requests: [
+        placeTable('request', undefined, { read: commands.requests, none: 'Nothing waits for an answer.' }),
+        placeTable('remembered', field('remembered-place'), {
+          read: commands.remembered,
+          none: 'No answer is remembered here: one is, where somebody answers "always".',
+        }),
+      ],
     },
   }
 }

@@ -15,13 +15,20 @@ export interface Commands {
   pause(isPaused: boolean): void
   step(by: number): void
   go(position: number): void
+  /** Back to the present; to the end of a trace. */
+  present(): void
   save(): void
   load(text: string): void
   workflows(directory: string): Promise<HTMLElement[]>
+  /** What waits for an answer, anywhere. */
+  requests(): Promise<HTMLElement[]>
+  /** Answers that are remembered for a workspace, and what would be decided of a command there. */
+  remembered(directory: string): Promise<HTMLElement[]>
+  explain(directory: string, command: string): Promise<HTMLElement[]>
   /** Programs that load code of a workspace. */
   programs(directory: string): Promise<HTMLElement[]>
-  /** The latest sessions as buttons, and the turns of the chosen one. */
-  sessions(chosen: string | undefined, show: (id: string) => void): Promise<{ readonly list: HTMLElement[]; readonly turns: HTMLElement[] }>
+  /** The latest sessions as buttons, and what is told of the chosen one. */
+  sessions(chosen: string | undefined, show: (id: string) => void): Promise<ShownSessions>
   /** Does something to a plugin; absent where there is no server. */
   actOnPlugin(): ((plugin: InspectedPlugin, act: NonNullable<Move['act']>) => void) | undefined
   /** Something is looked at that the server has to be asked for. */
@@ -32,9 +39,15 @@ export interface Commands {
   now(): number
 }
 
-export type Tab = 'actors' | 'plugins' | 'workflows' | 'sessions' | 'programs'
+interface ShownSessions {
+  readonly list: HTMLElement[]
+  readonly head: HTMLElement[]
+  readonly turns: HTMLElement[]
+}
 
-export const TABS: readonly Tab[] = ['actors', 'plugins', 'workflows', 'sessions', 'programs']
+export type Tab = 'actors' | 'plugins' | 'workflows' | 'sessions' | 'programs' | 'requests'
+
+export const TABS: readonly Tab[] = ['actors', 'plugins', 'workflows', 'sessions', 'programs', 'requests']
 export const TYPES = ['event', 'transition', 'start', 'stop'] as const
 
 export interface Fields {
@@ -54,7 +67,7 @@ export interface Views {
   readonly sequence: ReturnType<typeof sequenceView>
   readonly plugins: ReturnType<typeof pluginList>
   readonly page: ReturnType<typeof pluginPage>
-  readonly tables: Partial<Record<Tab, PlaceTable>>
+  readonly tables: Partial<Record<Tab, readonly PlaceTable[]>>
 }
 
 export interface Showing {

@@ -131,6 +131,7 @@ export const interactionRoutes = {
   }),
   replyPermission: defineRoute({
     id: 'v2.interactions.permissions.reply',
+    isForOwnPage: true,
     method: 'POST',
     path: '/v2/interactions/permissions/{request_id}/reply',
     tag,
@@ -190,6 +191,7 @@ export const interactionRoutes = {
   forget: defineRoute({
     ...inDirectory,
     id: 'v2.interactions.remembered.forget',
+    isForOwnPage: true,
     method: 'DELETE',
     path: '/v2/interactions/remembered/{answer_id}',
     tag,
@@ -199,6 +201,7 @@ export const interactionRoutes = {
   }),
   replyQuestion: defineRoute({
     id: 'v2.interactions.questions.reply',
+    isForOwnPage: true,
     method: 'POST',
     path: '/v2/interactions/questions/{request_id}/reply',
     tag,
@@ -210,6 +213,7 @@ export const interactionRoutes = {
   }),
   rejectQuestion: defineRoute({
     id: 'v2.interactions.questions.reject',
+    isForOwnPage: true,
     method: 'POST',
     path: '/v2/interactions/questions/{request_id}/reject',
     tag,

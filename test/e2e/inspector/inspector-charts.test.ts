@@ -202,6 +202,7 @@ describe.skipIf(CHROMIUM === undefined)(`charts ${IN_CHROMIUM}`, () => {
   test.each(['light', 'dark'] as const)('every chart can be read in %s', async (scheme) => {
     const { page, troubles } = await open(machines, scheme)
     const pictured = new Set<string>()
+    const wholeInWindow: [string, boolean][] = []
     for (const { id } of machines) {
       await choose(page, id)
       // The places of things are the same in the dark, their colours are not: these follow from the classes of a text, and each is pictured once.
@@ -209,16 +210,18 @@ describe.skipIf(CHROMIUM === undefined)(`charts ${IN_CHROMIUM}`, () => {
       for (const view of views) {
         if (view === 'window') await page.keyboard.press('f')
         await expect.poll(() => page.evaluate(outside), { message: `${id} in the ${view}` }).toEqual([])
+        if (view === 'window') wholeInWindow.push([id, (await page.locator('#chart > .cut').count()) === 0])
         const classes = await page.evaluate(classesOfTexts)
         const isNew = views.length > 1 || classes.some((each) => !pictured.has(each))
         const illegible = isNew ? await illegibleIn(page, `chart-${id}-${scheme}-${view}`) : []
         for (const each of classes) pictured.add(each)
         const { collisions, small, hidden } = await page.evaluate(textsOf, READABLE)
         expect([id, view, illegible, collisions, small]).toEqual([id, view, [], [], []])
-        expect([id, view === 'window' ? hidden : 0]).toEqual([id, 0])
+        expect([id, view, hidden]).toEqual([id, view, 0])
       }
       if (views.length > 1) await page.keyboard.press('f')
     }
+    expect(wholeInWindow.filter(([, isWhole]) => !isWhole)).toEqual([])
     expect(troubles).toEqual([])
   })
 
@@ -247,6 +250,8 @@ describe.skipIf(CHROMIUM === undefined)(`charts ${IN_CHROMIUM}`, () => {
   test('a chart fits, zooms by wheel, pinch and key, moves, fits again, and follows the state when it does not fit', async () => {
     const { page } = await open(machines)
     await choose(page, 'runtime')
+    await page.keyboard.press('f')
+    await page.locator('#chart > svg:not(.cut)').waitFor()
     const chart = page.locator('#chart')
     const scale = () => page.evaluate(() => document.querySelector<SVGGraphicsElement>('#chart svg > g')?.getScreenCTM()?.a ?? 0)
     const box = async (path: string) => (await page.locator(`#chart .box[data-state="${path}"] > rect`).first().boundingBox()) ?? nowhere
@@ -293,6 +298,82 @@ describe.skipIf(CHROMIUM === undefined)(`charts ${IN_CHROMIUM}`, () => {
     expect(seen.y >= panel.y && seen.y + seen.height <= panel.y + panel.height).toBe(true)
   })
 
+  test('a chart that is too large for its panel is no smaller than it can be read, and shows where the actor is', async () => {
+    const { page } = await open(machines)
+    const scale = () => page.evaluate(() => document.querySelector<SVGGraphicsElement>('#chart svg > g')?.getScreenCTM()?.a ?? 0)
+    await choose(page, 'run')
+    await page.locator('#chart > .cut').waitFor()
+    expect(await scale()).toBeCloseTo(0.8)
+    expect(await page.evaluate(outside)).toEqual([])
+    await page.locator('#position').fill('0')
+    const [begin = ''] = machines.filter(({ id }) => id === 'run').flatMap(({ root }) => innermost(root))
+    await page.locator(`#chart .box.current[data-state="${begin}"]`).waitFor()
+    expect(await page.evaluate(outside)).toEqual([])
+    // Nothing but the names of states is left of one that somebody makes smaller.
+    for (let step = 0; step < 3; step++) await page.locator('#smaller').click()
+    await page.locator('#chart > .small').waitFor()
+    expect(await page.evaluate(namesOutside)).toEqual([])
+  })
+
+  test('panels are resized with the pointer and with keys, within bounds, and stay so; what is broken in the store counts as nothing', async () => {
+    const { page, troubles } = await open(machines)
+    await choose(page, 'runtime')
+    const rows = () => page.locator('#log').evaluate(({ clientHeight }) => clientHeight / 20)
+    expect(await rows()).toBeGreaterThanOrEqual(15)
+    const width = () => page.locator('#left').evaluate((element) => element.getBoundingClientRect().width)
+    const [tree, log] = [page.locator('#left-edge'), page.locator('#below-edge')]
+    const told = (edge: typeof tree) =>
+      edge.evaluate((element) => ['role', 'aria-orientation', 'aria-controls'].map((name) => element.getAttribute(name)))
+    expect([await told(tree), await told(log)]).toEqual([
+      ['separator', 'vertical', 'left'],
+      ['separator', 'horizontal', 'below'],
+    ])
+    const value = async (edge: typeof tree, name = 'now') => Number(await edge.getAttribute(`aria-value${name}`))
+    const first = await width()
+    await expect.poll(() => value(tree)).toBe(Math.round(first))
+
+    const at = (await tree.boundingBox()) ?? nowhere
+    await page.mouse.move(at.x, at.y + 200)
+    await page.mouse.down()
+    await page.mouse.move(at.x + 60, at.y + 210)
+    await page.mouse.up()
+    expect(await width()).toBeCloseTo(first + 60, -1)
+    await tree.focus()
+    await page.keyboard.press('ArrowRight')
+    await expect.poll(() => value(tree)).toBe(Math.round(first + 60) + 16)
+    for (const [key, bound] of [
+      ['Home', 'min'],
+      ['End', 'max'],
+    ] as const) {
+      await page.keyboard.press(key)
+      await expect.poll(async () => [await width(), await value(tree)]).toEqual([await value(tree, bound), await value(tree, bound)])
+    }
+    await log.focus()
+    await page.keyboard.press('ArrowUp')
+    await expect.poll(rows).toBeGreaterThan(15.5)
+    const kept = [await width(), await rows()]
+    await page.reload()
+    await page.locator('#file').setInputFiles(join(place.root, 'trace.json'))
+    await page.locator('#status.trace').waitFor()
+    expect([await width(), await rows()]).toEqual(kept)
+
+    await page.setViewportSize({ width: 900, height: 700 })
+    await expect.poll(width).toBe(540)
+    expect(await page.evaluate(cramped)).toEqual([])
+    await page.setViewportSize({ width: 1280, height: 720 })
+    await tree.focus()
+    await page.keyboard.press('Enter')
+    await expect.poll(width).toBeCloseTo(first)
+    for (const broken of ['{', '[]', '{"left":"wide","below":-4,"record":1e9,"other":7}']) {
+      await page.evaluate((text) => localStorage.setItem('svc-inspector-panels', text), broken)
+      await page.reload()
+      await page.locator('#file').setInputFiles(join(place.root, 'trace.json'))
+      await page.locator('#status.trace').waitFor()
+      expect([broken, await width(), Math.floor(await rows())]).toEqual([broken, first, 15])
+    }
+    expect(troubles).toEqual([])
+  })
+
   test('a chart marks what happened last, shows what can happen, and dims what cannot', async () => {
     const { page } = await open(machines)
     await choose(page, 'runtime')
@@ -331,11 +412,12 @@ describe.skipIf(CHROMIUM === undefined)(`charts ${IN_CHROMIUM}`, () => {
 
 const nowhere = { x: -1, y: -1, width: 0, height: 0 }
 
-/** Runs in the page: states that are not wholly in the panel. */
+/** Runs in the page: states that are not wholly in the panel; of a chart that is too large for it, the current one. */
 function outside(): string[] {
+  const states = document.querySelector('.panel:not([hidden] *) > .cut') === null ? '.box' : '.box.current'
   const shown = document.querySelector('.panel:has(> svg)[id]:not([hidden] *)')
   const panel = shown?.getBoundingClientRect() ?? new DOMRect()
-  return [...(shown?.querySelectorAll<SVGElement>('.box') ?? [])].flatMap((box) => {
+  return [...(shown?.querySelectorAll<SVGElement>(states) ?? [])].flatMap((box) => {
     const { left, right, top, bottom } = box.getBoundingClientRect()
     const isInside = left >= panel.left && right <= panel.right && top >= panel.top && bottom <= panel.bottom
     return isInside ? [] : [box.dataset['state'] ?? '']
@@ -375,6 +457,28 @@ function cutOff(): string[] {
   return [...document.querySelectorAll('#legend text')].flatMap((text) =>
     text.getBoundingClientRect().right > edge ? [text.textContent] : [],
   )
+}
+
+/** Runs in the page: names of states that are wider than the box of their state. */
+function namesOutside(): string[] {
+  return [...document.querySelectorAll('#chart .box')].flatMap((box) => {
+    const [name, rect] = [box.querySelector('.key')?.getBoundingClientRect(), box.querySelector('rect')?.getBoundingClientRect()]
+    const fits = name !== undefined && rect !== undefined && name.left >= rect.left - 1 && name.right <= rect.right + 1
+    return fits ? [] : [box.getAttribute('data-state') ?? '']
+  })
+}
+
+/** Runs in the page: what is to be pressed and lies under something else or outside of the window, and whether the page scrolls to the side. */
+function cramped(): string[] {
+  const places = 'header button, header input[type="range"], #filter, #chart-head > *, #log-controls > *, #past button'
+  const hidden = [...document.querySelectorAll<HTMLElement>(places)].filter((element) => {
+    if (!element.checkVisibility()) return false
+    const { left, right, top, bottom } = element.getBoundingClientRect()
+    const found = document.elementFromPoint((left + right) / 2, (top + bottom) / 2)
+    return found === null || !(element.contains(found) || found.contains(element)) || left < 0 || right > innerWidth
+  })
+  const isWide = document.documentElement.scrollWidth > innerWidth
+  return [...hidden.map(({ id, textContent }) => id || (textContent ?? '')), ...(isWide ? ['the page'] : [])]
 }
 
 /** Two fingers part. */

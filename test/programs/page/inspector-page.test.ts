@@ -14,7 +14,7 @@ import { approvalOf, movesOf, otherApprovals } from '../../../src/programs/page/
 import { eventWords, LANES, lanesOf, stepOf } from '../../../src/programs/page/sequence.js'
 import { duration } from '../../../src/programs/page/chart/measures.js'
 import { treeRows } from '../../../src/programs/page/views/rows.js'
-import type { InspectedPlugin, InspectedState } from '../../../src/protocol/system/inspector.js'
+import type { InspectedLayout, InspectedPlugin, InspectedState } from '../../../src/protocol/system/inspector.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 
 const source = fileURLToPath(new URL('../../../src/machines', import.meta.url))
@@ -45,11 +45,27 @@ interface Area {
 const overlap = (a: Area, b: Area) => a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height
 const contains = (a: Area, b: Area) => a.x <= b.x && a.y <= b.y && a.x + a.width >= b.x + b.width && a.y + a.height >= b.y + b.height
 const point = (x: number, y: number): Area => ({ x, y, width: 0, height: 0 })
+/** Height of the name of a state that has others inside. */
+const NAME = 24
 const isInside = (inner: string, outer: string) => inner.startsWith(`${outer}.`) || inner.startsWith(`${outer}/`)
+
+/** Labels that lie on each other, in a state without states inside, on the name of another, or outside of the chart. */
+function clashesOf({ boxes, lines, width, height }: InspectedLayout): string[] {
+  const isBox = (path: string) => boxes.some((box) => isInside(box.path, path))
+  const named = boxes.map((box) => (isBox(box.path) ? { ...box, height: NAME } : box))
+  const chart = { x: 0, y: 0, width: width + 1, height: height + 1 }
+  return lines.flatMap((a, index) => [
+    ...lines
+      .slice(index + 1)
+      .filter((b) => overlap(a.at, b.at))
+      .map((b) => `${a.label.join()} on ${b.label.join()}`),
+    ...named.filter((box) => overlap(a.at, box)).map(({ path }) => `${a.label.join()} in ${path}`),
+    ...(contains(chart, a.at) ? [] : [`${a.label.join()} outside`]),
+  ])
+}
 
 describe.each(charts.map((each) => [each.id, each] as const))('the chart of %s', (_id, machine) => {
   const { boxes, lines, width, height } = machine.layout
-  const isBox = (path: string) => boxes.some((box) => isInside(box.path, path))
 
   test('has a box for every state, children inside their parent, and no box upon another', () => {
     const paths = [...allStates(machine.root)].map(({ path }) => path).filter((path) => path !== '')
@@ -69,17 +85,7 @@ describe.each(charts.map((each) => [each.id, each] as const))('the chart of %s',
   test('draws all its arrows from box to box, with labels that lie on no other label and in no state', () => {
     expect(lines.map(arrowKey).toSorted()).toEqual(arrowsOf(machine).map(arrowKey).toSorted())
     const known = new Map(boxes.map((box) => [box.path, box]))
-    const clashes = lines.flatMap((a, index) =>
-      lines
-        .slice(index + 1)
-        .filter((b) => overlap(a.at, b.at))
-        .map((b) => `${a.label.join()} on ${b.label.join()}`),
-    )
-    expect(clashes).toEqual([])
-    const leaves = boxes.filter(({ path }) => !isBox(path))
-    expect(
-      lines.flatMap(({ at, label }) => leaves.filter((box) => overlap(at, box)).map(({ path }) => `${label.join()} in ${path}`)),
-    ).toEqual([])
+    expect(clashesOf(machine.layout)).toEqual([])
     expect(lines.filter(({ label }) => label.length === 0 || label.length > 3)).toEqual([])
     const touches = (path: string, [x, y]: readonly [number, number] = [-99, -99]) => {
       const box = known.get(path)
@@ -87,6 +93,33 @@ describe.each(charts.map((each) => [each.id, each] as const))('the chart of %s',
     }
     expect(lines.filter(({ from, to, points }) => !touches(from, points[0]) || !touches(to, points.at(-1)))).toEqual([])
   })
+})
+
+test('of every chart with two labels, one that is moved onto another, into a state or onto the name of one is found', () => {
+  const told = charts.flatMap(({ id, layout }) => {
+    const [first, second] = layout.lines
+    const inner = layout.boxes.find(({ path }) => path.includes('.'))
+    const outer = layout.boxes.find(({ path }) => inner?.path.startsWith(`${path}.`) === true)
+    if (first === undefined || second === undefined) return []
+    const [one, other] = [first.label.join(), second.label.join()]
+    const moved = (to: Area) =>
+      clashesOf({ ...layout, lines: [{ ...first, at: { ...first.at, x: to.x + 1, y: to.y + 1 } }, ...layout.lines.slice(1)] })
+    const [state] = layout.boxes
+    return [
+      [id, moved(second.at).includes(`${one} on ${other}`)],
+      [id, moved(state ?? second.at).includes(`${one} in ${state?.path ?? ''}`)],
+      ...(outer === undefined ? [] : [[id, moved(outer).includes(`${one} in ${outer.path}`)]]),
+    ]
+  })
+  expect(told.length).toBeGreaterThan(2 * 30)
+  expect(told.filter(([, isFound]) => isFound !== true)).toEqual([])
+})
+
+test('every name of an event is whole on every chart', () => {
+  const cut = charts.flatMap(({ id, layout }) =>
+    layout.lines.flatMap(({ label }) => label.filter((text) => text.endsWith('…')).map((text) => `${id}: ${text}`)),
+  )
+  expect(cut).toEqual([])
 })
 
 test('no chart has more than ten states at a level', () => {

@@ -11,7 +11,7 @@ import { drawingOf, type Shape } from './drawing.js'
 import { h, s, say } from '../elements.js'
 import { allStates, type Arrow, arrowsOf, delayOf, sentence } from './graph.js'
 import { duration } from './measures.js'
-import { createViewport, type Viewport } from './viewport.js'
+import { createViewport, FIT_MIN, type Viewport } from './viewport.js'
 
 export interface ChartView {
   /** `last` is the transition that led to the state, as far as it is known. */
@@ -50,7 +50,7 @@ export function chartView(
   let lit = ''
 
   function drawingFor(machine: InspectedMachine, layout: InspectedLayout): Drawn {
-    const made = drawings.get(machine) ?? draw(machine, layout)
+    const made = drawings.get(machine) ?? draw(machine, layout, FIT_MIN[which])
     drawings.set(machine, made)
     return made
   }
@@ -84,13 +84,13 @@ export function chartView(
       if (isOther) {
         replace(drawing.viewport.svg)
         for (const line of drawing.lines) line.classList.remove('fired')
-        drawing.viewport.fit()
       }
       shown = drawing
       actorId = actor.id
       mark(drawing, actor.state, last)
       const current = drawing.layout.boxes.find(({ path }) => path === actor.state[0])
       if (current !== undefined) drawing.viewport.follow(current)
+      if (isOther) drawing.viewport.fit()
     },
     light(record) {
       if (shown === undefined) return
@@ -109,9 +109,9 @@ export function chartView(
   }
 }
 
-function draw(machine: InspectedMachine, layout: InspectedLayout): Drawn {
+function draw(machine: InspectedMachine, layout: InspectedLayout, least: number): Drawn {
   const groups = drawingOf(machine, layout).map(elementOf)
-  const viewport = createViewport(layout, ...groups)
+  const viewport = createViewport(layout, least, ...groups)
   viewport.svg.setAttribute('aria-label', `State chart of ${machine.id}`)
   viewport.svg.dataset['machine'] = machine.id
   const lines = groups.filter(({ dataset }) => dataset['from'] !== undefined)

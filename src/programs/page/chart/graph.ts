@@ -17,7 +17,7 @@ export interface Arrow {
 }
 
 const LINES = 3
-const LINE = 30
+const LINE = 48
 
 export function arrowsOf({ root }: InspectedMachine): Arrow[] {
   const found = new Map<

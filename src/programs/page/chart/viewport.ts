@@ -1,6 +1,9 @@
 /**
  * What part of a drawing a panel shows. It fits until somebody zooms or moves it; then it stays where it was put, except that what is
  * followed is brought back into sight.
+ *
+ * I1 A drawing with names of events is fitted no smaller than they can be read: of one that is too large then, the part around what is
+ *    followed is shown.
  */
 import type { InspectedLayout } from '../../../protocol/system/inspector.js'
 import { s } from '../elements.js'
@@ -25,39 +28,49 @@ interface Point {
 
 const EDGE = 10
 const FIT_MAX = 1.3
+/** Of a drawing with names of events; of one without. */
+export const FIT_MIN = { layout: 0.8, overview: 0.7 } as const
 const ZOOM_MAX = 4
 const ZOOM_MIN = 0.2
 const WHEEL = 500
-/** Size of names on the screen, at least; below the second one, other text is hidden. */
+/** Size of names on the screen, at least, as far as they stay in their boxes; below the third one, other text is hidden. */
 const NAME = 8.5
+const NAME_MAX = 12.4
 const TEXT = 6.9
 const TEXT_SIZE = 10
-/** Room for the sentence that says so. */
-const NOTE = 20
 
-export function createViewport(size: { readonly width: number; readonly height: number }, ...drawing: readonly Node[]): Viewport {
+/** `least`: the smallest scale at which it is fitted. */
+export function createViewport(
+  size: { readonly width: number; readonly height: number },
+  least: number,
+  ...drawing: readonly Node[]
+): Viewport {
   const plane = s('g', {}, ...drawing)
   const svg = s('svg', { class: 'chart', role: 'img' }, plane)
   const pointers = new Map<number, Point>()
   let [scale, x, y] = [1, 0, 0]
   let isFitted = true
+  /** It is too large to be fitted (I1). */
+  let isCut = false
+  let followed: Area | undefined
 
   function place(): void {
     plane.setAttribute('transform', `translate(${x} ${y}) scale(${scale})`)
     svg.classList.toggle('small', scale * TEXT_SIZE < TEXT)
-    svg.style.setProperty('--key', `${Math.max(11, NAME / scale)}px`)
+    svg.classList.toggle('cut', isFitted && isCut)
+    svg.style.setProperty('--key', `${Math.min(NAME_MAX, Math.max(11, NAME / scale))}px`)
   }
 
   function fit(): void {
     const { clientWidth, clientHeight } = svg
     if (clientWidth === 0 || clientHeight === 0) return
     isFitted = true
-    const into = (height: number) => Math.min(FIT_MAX, (clientWidth - 2 * EDGE) / size.width, (height - 2 * EDGE) / size.height)
-    const whole = into(clientHeight)
-    const height = whole * TEXT_SIZE < TEXT ? clientHeight - NOTE : clientHeight
-    scale = into(height)
-    x = (clientWidth - size.width * scale) / 2
-    y = (height - size.height * scale) / 2
+    const whole = Math.min(FIT_MAX, (clientWidth - 2 * EDGE) / size.width, (clientHeight - 2 * EDGE) / size.height)
+    isCut = whole < least
+    scale = Math.max(least, whole)
+    const { x: left = 0, y: top = 0, width = 0, height = 0 } = followed ?? {}
+    x = within((clientWidth - width * scale) / 2 - left * scale, size.width * scale, clientWidth)
+    y = within((clientHeight - height * scale) / 2 - top * scale, size.height * scale, clientHeight)
     place()
   }
 
@@ -78,11 +91,12 @@ export function createViewport(size: { readonly width: number; readonly height: 
   }
 
   function follow(area: Area): void {
-    if (isFitted) return
-    move(
-      intoSight(x + area.x * scale, area.width * scale, svg.clientWidth),
-      intoSight(y + area.y * scale, area.height * scale, svg.clientHeight),
-    )
+    followed = area
+    const byX = intoSight(x + area.x * scale, area.width * scale, svg.clientWidth)
+    const byY = intoSight(y + area.y * scale, area.height * scale, svg.clientHeight)
+    if (byX === 0 && byY === 0) return
+    if (isFitted) fit()
+    else move(byX, byY)
   }
 
   const pointOf = (event: MouseEvent): Point => {
@@ -123,6 +137,12 @@ export function createViewport(size: { readonly width: number; readonly height: 
   }
 
   return { svg, fit, zoom, move, follow, resized: () => (isFitted ? fit() : place()) }
+}
+
+/** Where an extent begins so that it is in the middle of a length, or leaves no room there that it could fill. */
+function within(start: number, extent: number, length: number): number {
+  if (extent <= length - 2 * EDGE) return (length - extent) / 2
+  return Math.min(EDGE, Math.max(length - EDGE - extent, start))
 }
 
 /** How far to move so that an extent lies inside a length. */

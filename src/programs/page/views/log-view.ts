@@ -1,7 +1,8 @@
 /** What happened: the records up to the position, as far as they pass the filters. */
 import type { InspectedActor, InspectorRecord } from '../../../protocol/system/inspector.js'
-import { clock, h } from '../elements.js'
+import { button, clock, h } from '../elements.js'
 import type { Model } from '../model.js'
+import { emptyLog } from './empty-log.js'
 import { shortId } from '../names.js'
 import { isFailure } from './record-view.js'
 import { virtualList } from './virtual-list.js'
@@ -19,10 +20,13 @@ export interface LogWays {
   select(record: InspectorRecord): void
   /** A double click: back to the moment of the record. */
   go(index: number): void
+  /** Nothing is filtered any more. */
+  showAll(): void
 }
 
 export interface LogView {
-  update(model: Model, filter: LogFilter, selected: number | undefined): void
+  /** `isLive`: records come from a server. */
+  update(model: Model, filter: LogFilter, selected: number | undefined, isLive: boolean): void
 }
 
 const ROW = 20
@@ -46,6 +50,8 @@ export function logView(element: HTMLElement, ways: LogWays): LogView {
   let read = 0
   let firstRead: InspectorRecord | undefined
   const list = virtualList(element, ROW, (index) => draw(index))
+  const none = h('p', { class: 'note', hidden: true })
+  element.append(none)
 
   function draw(index: number): HTMLElement {
     const entry = shown[index]
@@ -73,6 +79,17 @@ export function logView(element: HTMLElement, ways: LogWays): LogView {
     return actor?.title === undefined ? shortId(actorId) : `${actor.title}${whose}`
   }
 
+  function tellNone({ records: { length: held }, position: past }: Model, filter: LogFilter, isLive: boolean): void {
+    none.hidden = shown.length > 0
+    if (shown.length > 0) return
+    const { text, act } = emptyLog({ held, past, isLive }, filtersOf(filter))
+    if (none.dataset['says'] === text) return
+    none.dataset['says'] = text
+    none.replaceChildren(text)
+    if (act === 'forward') none.append(button('Forward', 'One record forward (])', () => ways.go(0)))
+    if (act === 'show-all') none.append(button('Show all', 'Take every filter of the log away', ways.showAll))
+  }
+
   function goToChosen(): void {
     const entry = shown.find(({ record }) => record.sequence === chosen)
     if (entry !== undefined) ways.go(entry.index)
@@ -90,7 +107,8 @@ export function logView(element: HTMLElement, ways: LogWays): LogView {
   })
 
   return {
-    update({ records, position, named: known }, filter, selected) {
+    update(model, filter, selected, isLive) {
+      const { records, position, named: known } = model
       chosen = selected
       named = known
       const current = `${[...filter.types].join()} ${filter.actorId ?? ''} ${filter.isFailuresOnly} ${filter.text}`
@@ -104,9 +122,21 @@ export function logView(element: HTMLElement, ways: LogWays): LogView {
         const record = records[read]
         if (record !== undefined && passes(record, filter, named.get(record.actorId))) shown.push({ record, index: read })
       }
+      tellNone(model, filter, isLive)
       list.update(shown.length, true)
     },
   }
+}
+
+/** What keeps records out of the log, in words. */
+function filtersOf({ types, text, actorId, isFailuresOnly }: LogFilter): string[] {
+  const off = ['event', 'transition', 'start', 'stop'].filter((type) => !types.has(type))
+  return [
+    ...(actorId === undefined ? [] : [`only those of ${shortId(actorId)}`]),
+    ...(isFailuresOnly ? ['only failures'] : []),
+    ...(text === '' ? [] : [`only those with "${text}"`]),
+    ...(off.length === 0 ? [] : [`no ${off.map((type) => `${type}s`).join(', ')}`]),
+  ]
 }
 
 export function describe({ at, type, event, sourceId, shape, payload, before, after, end, result, actor }: InspectorRecord): string {

@@ -1,8 +1,9 @@
 /**
- * A table about one workspace, whose directory is typed above it.
+ * A table that only the server knows, of one workspace where a field for its directory stands above it.
  *
  * I1 The latest question decides what is shown: an answer that comes after a later one is left.
- * I2 Rows are exchanged when they differ, and not while a button of theirs is pressed: a click means what it was on.
+ * I2 A row is exchanged when it tells something else, and not while a button of it is pressed: a click means what it was on, and what is
+ *    typed in a row stays.
  */
 import { byId, say } from '../elements.js'
 
@@ -14,7 +15,7 @@ export interface PlaceTable {
 /** Elements of the page: `<name>-rows` and `<name>-note`. `none`: what is said of no rows. */
 export function placeTable(
   name: string,
-  place: HTMLInputElement,
+  place: HTMLInputElement | undefined,
   { read, none }: { readonly read: (directory: string) => Promise<HTMLElement[]>; readonly none: string },
 ): PlaceTable {
   const [rows, note] = [byId(`${name}-rows`), byId(`${name}-note`)]
@@ -24,18 +25,22 @@ export function placeTable(
   function fill(directory: string, next: readonly HTMLElement[]): void {
     const text = next.map(({ outerHTML }) => outerHTML).join('')
     if (shownFor === directory && (text === rows.innerHTML || rows.matches(':active'))) return // I2
+    const known = new Map(shownFor === directory ? [...rows.children].map((row) => [row.outerHTML, row]) : [])
     shownFor = directory
-    const focused = rows.contains(document.activeElement) ? keyOf(document.activeElement?.closest('tr')) : undefined
-    rows.replaceChildren(...next)
-    if (focused !== undefined)
+    const { activeElement } = document
+    const focused = activeElement instanceof HTMLElement && rows.contains(activeElement) ? activeElement : undefined
+    const key = keyOf(focused?.closest('tr'))
+    rows.replaceChildren(...next.map((row) => known.get(row.outerHTML) ?? row))
+    if (focused?.isConnected === true) focused.focus()
+    else if (key !== undefined)
       next
-        .find((row) => keyOf(row) === focused)
+        .find((row) => keyOf(row) === key)
         ?.querySelector('button')
         ?.focus()
   }
 
   async function show(): Promise<void> {
-    const directory = place.value.trim()
+    const directory = place?.value.trim() ?? ''
     const question = ++asked
     try {
       const next = await read(directory)
@@ -49,11 +54,13 @@ export function placeTable(
     }
   }
 
-  place.addEventListener('change', () => void show())
+  place?.addEventListener('change', () => void show())
   return { show }
 }
 
 /** Of what a row tells. */
 function keyOf(row: HTMLElement | null | undefined): string | undefined {
-  return row?.dataset['program'] ?? row?.dataset['workflow']
+  if (row == null) return undefined
+  const { program, workflow, request, answer } = row.dataset
+  return program ?? workflow ?? request ?? answer
 }

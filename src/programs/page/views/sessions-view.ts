@@ -1,9 +1,11 @@
 /**
  * Sessions and what can be undone in them: the turns of one as a line of marks, applied, partly undone and undone ones, the place where the
- * history stands, compactions, and the files each turn has changed. Nothing that was said reaches the page, no title either: of a turn it shows when and by what.
+ * history stands, compactions, and the files each turn has changed. A session has the name that `svc session list` gives it; of what was
+ * said nothing else reaches the page: of a turn it shows when and by what.
  */
 import type { Connection } from '../connection.js'
 import { button, h, local, s } from '../elements.js'
+import { shownLine } from '../shown-text.js'
 import type { Session, SessionPage } from '../../../protocol/session/session.js'
 import type { SessionUndoTree, UndoTreeNode } from '../../../protocol/session/undo.js'
 
@@ -27,16 +29,36 @@ export async function sessionButtons(
     each.dataset['session'] = session.id
     if (session.id === chosen) each.setAttribute('aria-current', 'true')
     each.append(
-      h('b', { title: session.id }, session.slug),
-      stateOf(session),
-      h('small', {}, `${local(session.time.updated)} · ${session.directory}`),
+      h('b', { class: 'name', title: session.title }, shownLine(session.title)),
+      h('span', { class: `badge state-${stateOf(session)}` }, stateOf(session)),
+      h('small', { class: 'id' }, session.id),
+      h(
+        'small',
+        {},
+        `${local(session.time.updated).slice(0, 16)} · ${shownLine(session.directory)}${isUndone(session) ? ' · undone in part' : ''}`,
+      ),
     )
     return each
   })
 }
 
-function stateOf({ revert }: Session): HTMLElement {
-  return h('span', { class: 'soft' }, revert === undefined || revert === null ? '' : 'undone in part')
+/** As the command line says it. */
+function stateOf({ catalogActivity = 'idle' }: Session): string {
+  if (catalogActivity === 'permission') return 'waiting'
+  return catalogActivity === 'idle' ? 'idle' : 'running'
+}
+
+function isUndone({ revert }: Session): boolean {
+  return revert !== undefined && revert !== null
+}
+
+/** Its name and id, and the way to its actor. */
+export async function sessionHead(connection: Connection, id: string, showActor: (id: string) => void): Promise<HTMLElement[]> {
+  const { title, directory, agent, model } = JSON.parse(await connection.text(`/v2/sessions/${encodeURIComponent(id)}`)) as Session
+  const actor = button('Actor and log', 'The actor of this session, and what happened to it', () => showActor(`session:${id}`))
+  actor.className = 'link'
+  const about = [id, agent, model === undefined ? undefined : `${model.providerId}/${model.id}`, directory].filter(Boolean)
+  return [h('h2', {}, shownLine(title)), actor, h('small', {}, about.map((each) => shownLine(each ?? '')).join(' · '))]
 }
 
 /** The undo tree of a session. */

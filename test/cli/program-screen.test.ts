@@ -3,16 +3,14 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createGate, finish, hold, refusal, reply, startModelServer, text } from '../fixtures/model-server.js'
+import { CTRL, leave, openConversation, type Opening, script } from './conversation.js'
 import { type Home, makeHome } from './program.js'
-import { record, type Recording, type Size } from './recording.js'
 
 let home: Home
 let url: string
 let model: Awaited<ReturnType<typeof startModelServer>>
 const half = createGate()
 
-const CTRL = { c: '\u0003', d: '\u0004', r: '\u0012', u: '\u0015' }
-const script = (...steps: readonly Record<string, unknown>[]) => `\`\`\`svc-script\n${JSON.stringify(steps)}\n\`\`\``
 const never = { delayMs: 60_000, text: 'never' }
 
 beforeAll(async () => {
@@ -39,37 +37,7 @@ afterAll(async () => {
   await model.close()
 })
 
-interface Opened extends Recording {
-  readonly cwd: string
-  /** Pastes a prompt and sends it. */
-  say(prompt: string): void
-}
-
-function open({
-  args = [],
-  env = {},
-  size = { cols: 80, rows: 40 },
-  at = home.elsewhere(),
-}: {
-  args?: readonly string[]
-  env?: Record<string, string>
-  size?: Size
-  at?: Home
-} = {}): Opened {
-  const place = {
-    cwd: at.workspace,
-    env: { PATH: process.env['PATH'] ?? '', HOME: home.path, SVC_AGENT_STATE_DIR: home.state, TERM: 'xterm-256color', ...env },
-  }
-  const recording = record(args, place, size)
-  return { ...recording, cwd: at.workspace, say: (prompt) => recording.type(`\u001b[200~${prompt}\u001b[201~\r`) }
-}
-
-async function leave(screen: Recording): Promise<{ readonly code: number; readonly screen: string }> {
-  screen.type(CTRL.d)
-  const { code, screen: shown } = await screen.ended
-  // What follows names the session, whose id a narrow window breaks.
-  return { code, screen: shown.replace(/go on with: [^]*$/, '') }
-}
+const open = (opening: Opening = {}) => openConversation(home, opening)
 
 const TURN = script(
   {

@@ -17,7 +17,7 @@ export interface Recording {
   /** The screen as it is, scrollback included. */
   screen(): string
   /** Resolves once the screen shows it; rejects when the program ends first. */
-  shows(pattern: RegExp): Promise<void>
+  shows(pattern: Pick<RegExp, 'test'>): Promise<void>
   /** The screen once the program has ended, without what differs from one run to the next, and its exit code. */
   readonly ended: Promise<{ readonly code: number; readonly screen: string }>
 }

@@ -16,8 +16,8 @@ const PROGRAM = [
   'examples/**/*.test.ts',
 ]
 const NODES = ['test/nodes/**/*.test.ts']
-/** Runs as a whole only: it fetches the suite and another Node. */
-const CONFORMANCE = 'test/campaigns/mcp-conformance/*.test.ts'
+/** Run as a whole only: they fetch the suite and other Nodes, and whole systems. */
+const FETCHING = ['test/campaigns/mcp-conformance/*.test.ts', 'test/campaigns/bare-machines/*.test.ts']
 const isWhole = process.env['SVC_CAMPAIGN'] === 'whole'
 
 /** Fetches other Nodes and a fresh install from the registry, so it runs only where `SVC_TEST_NODES` asks for it, as CI does. */
@@ -56,7 +56,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: [...PROGRAM, ...NODES, CONFORMANCE],
+          exclude: [...PROGRAM, ...NODES, ...FETCHING],
           isolate: false,
         },
       },
@@ -65,7 +65,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'program',
-          include: isWhole ? [...PROGRAM, CONFORMANCE] : PROGRAM,
+          include: isWhole ? [...PROGRAM, ...FETCHING] : PROGRAM,
           globalSetup: ['scripts/build-for-tests.mjs'],
           isolate: false,
         },

@@ -16,8 +16,16 @@ const NODES = {
     integrity: 'sha512-3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==',
   },
 }
-/** What is for other Nodes, and what binaries are made of. */
-const NOT_FOR_THIS_NODE = ['better-sqlite3', 'bindings', 'file-uri-to-path', 'node-pty', 'node-addon-api', '.package-lock.json']
+/** What is for other Nodes and for systems without glibc, and what binaries are made of. */
+const NOT_FOR_THIS_NODE = [
+  'better-sqlite3',
+  'bindings',
+  'file-uri-to-path',
+  'node-pty',
+  'node-addon-api',
+  '.package-lock.json',
+  '@koromix/koffi-linux-x64/musl_x64',
+]
 const SOURCES = [
   'better-sqlite3-prebuilt/deps',
   'better-sqlite3-prebuilt/src',
@@ -26,8 +34,10 @@ const SOURCES = [
 ]
 
 const LAUNCHER = `#!/bin/sh
-# Starts svc with the Node that came with it.
-root=$(dirname -- "$(dirname -- "$(readlink -f -- "$0")")")
+# Starts svc with the Node that came with it. Another program is asked for a link only: each takes as long as a tenth of the start.
+case $0 in */*) self=$0 ;; *) self=./$0 ;; esac
+[ -L "$self" ] && self=$(readlink -f -- "$self")
+root=$(CDPATH= cd -P -- "\${self%/*}/.." && pwd -P)
 exec "$root/bin/node" "$root/lib/dist/main.js" "$@"
 `
 
@@ -88,6 +98,9 @@ function installProgram(file, lib, node) {
   for (const name of [...NOT_FOR_THIS_NODE, ...SOURCES]) rmSync(join(modules, name), { recursive: true, force: true })
   const prebuilds = join(modules, 'better-sqlite3-prebuilt/prebuilds')
   for (const name of readdirSync(prebuilds)) if (name !== `${process.platform}-${process.arch}.node`) rmSync(join(prebuilds, name))
+  // As of Node itself, names that only debuggers read.
+  const native = readdirSync(modules, { recursive: true, encoding: 'utf8' }).filter((name) => /\.(?:node|so)$/.test(name))
+  for (const name of native) execFileSync('strip', ['--strip-unneeded', join(modules, name)])
 }
 
 function compile(node, lib) {

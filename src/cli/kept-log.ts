@@ -9,7 +9,7 @@ import { isScreen, writeError, writeLogLine } from './terminal/output.js'
 /** `usual`: what standard error gets without `SVC_LOG`. On a terminal it gets lines for people. */
 export function keptLog(env: NodeJS.ProcessEnv, usual: LogLevel): NodeEffectsOptions {
   const chosen = env['SVC_LOG'] === undefined ? usual : parseLogLevel(env['SVC_LOG'])
-  const keep = createLogFile(logFileOf(nodePaths(env).state))
+  const keep = createLogFile(logFileOf(nodePaths(env).state), mebibytesOf(env['SVC_LOG_MIB']))
   return {
     logLevel: chosen === 'debug' ? 'debug' : 'info',
     logWrite(line, level) {
@@ -20,4 +20,10 @@ export function keptLog(env: NodeJS.ProcessEnv, usual: LogLevel): NodeEffectsOpt
       else writeError(`${shownLine(record)}\n`, level === 'error' ? 'red' : level === 'warn' ? 'yellow' : 'dim')
     },
   }
+}
+
+/** Bytes of each of its files; undefined: as many as usual. */
+function mebibytesOf(value: string | undefined): number | undefined {
+  const most = Number(value)
+  return Number.isInteger(most) && most > 0 ? most * 1024 * 1024 : undefined
 }

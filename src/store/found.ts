@@ -18,6 +18,12 @@ export interface Unembedded {
   readonly text: string
 }
 
+/** What is kept of what was said: bytes of text, and nothing said before `since` (Unix ms). */
+export interface KeptText {
+  readonly bytes: number
+  readonly since: number
+}
+
 export interface SearchIndex {
   /** Opens the file, or makes it; answers whether it begins from nothing. Throws `store.unavailable`. */
   open(): { readonly isNew: boolean }
@@ -36,6 +42,8 @@ export interface SearchIndex {
   unembedded(limit: number): readonly Unembedded[]
   /** Vectors of messages, all of one length; of those that are gone meanwhile nothing is kept. */
   putVectors(entries: readonly { readonly key: number; readonly vector: Float32Array }[]): void
+  /** From the next step on; of too much the oldest goes. */
+  keep(text: KeptText): void
   /** How many messages it holds. */
   size(): number
   /** Whether the message is there to be seen now. */

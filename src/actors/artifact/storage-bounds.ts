@@ -8,6 +8,8 @@ export interface StorageBounds {
   readonly events: { readonly age: number; readonly bytes: number }
   readonly outputs: { readonly age: number; readonly bytes: number }
   readonly undo: { readonly bytes: number }
+  /** Of the texts that are indexed. */
+  readonly search: { readonly age: number; readonly bytes: number }
   readonly artifacts: { readonly age: number; readonly bytes: number }
 }
 
@@ -44,6 +46,7 @@ export function boundsOf(document: unknown): StorageBounds {
     events: { age: read('eventsDays', DAY, LIMITS.events.retainedAge), bytes: read('eventsMiB', MIB, LIMITS.events.retainedBytes) },
     outputs: { age: read('outputsDays', DAY, LIMITS.tools.artifactRetention), bytes: read('outputsMiB', MIB, LIMITS.tools.storedBytes) },
     undo: { bytes: read('undoMiB', MIB, LIMITS.undo.storedBytes) },
+    search: { age: read('searchDays', DAY, Number.POSITIVE_INFINITY), bytes: read('searchMiB', MIB, LIMITS.search.storedBytes) },
     artifacts: { age: read('artifactsDays', DAY, Number.POSITIVE_INFINITY), bytes: read('artifactsMiB', MIB, Number.POSITIVE_INFINITY) },
   }
 }

@@ -19,11 +19,11 @@ export interface Maintenance {
 
 /** Prunes in bounded batches, so that no step stalls the loop; `sweep` removes expired files. */
 export function startMaintenance(deps: {
-  store: Pick<Store, 'prune' | 'checkpoint'>
+  store: Pick<Store, 'prune' | 'checkpoint'> & { readonly search: Pick<Store['search'], 'keep'> }
   effects: Pick<Effects, 'clock' | 'log'>
   sweep(): Promise<void>
   /** How much may be kept, looked up anew. */
-  bounds(): Promise<Pick<StorageBounds, 'events'>>
+  bounds(): Promise<Pick<StorageBounds, 'events' | 'search'>>
 }): Maintenance {
   const { store, effects } = deps
   let { events } = USUAL_BOUNDS
@@ -74,6 +74,8 @@ export function startMaintenance(deps: {
       .bounds()
       .then(async (bounds) => {
         events = bounds.events
+        const { age, bytes } = bounds.search
+        store.search.keep({ bytes, since: isTrusted() ? effects.clock.now() - age : 0 })
         if (isSweeping && isTrusted()) await deps.sweep()
       })
       .catch((error: unknown) => effects.log.warn('sweeping failed', { cause: String(error) }))

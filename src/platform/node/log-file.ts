@@ -28,16 +28,15 @@ interface Place {
   unseen: number
 }
 
-/** Bytes that are written before it is looked how long the file has become. */
-const LOOK = LIMITS.log.fileBytes / 16
-
-/** Writes whole lines. A file that cannot be written is no reason to stop: its lines are lost. */
-export function createLogFile(path: string): (line: string) => void {
+/** Writes whole lines, into a file of so many bytes. One that cannot be written is no reason to stop: its lines are lost. */
+export function createLogFile(path: string, most: number = LIMITS.log.fileBytes): (line: string) => void {
+  // Bytes that are written before it is looked how long the file has become.
+  const pause = most / 16
   let place: Place | undefined
   return (line) => {
     try {
       place ??= begin(path)
-      if (place.size > LIMITS.log.fileBytes || place.unseen > LOOK) look(place)
+      if (place.size > most || place.unseen > pause) look(place, most)
       appendFileSync(place.path, line, { mode: 0o600, flag: OWN_FILE })
       const bytes = Buffer.byteLength(line)
       place.size += bytes
@@ -63,10 +62,10 @@ function begin(path: string): Place {
 }
 
 /** I2 */
-function look(place: Place): void {
+function look(place: Place, most: number): void {
   place.unseen = 0
   place.size = bytesOf(place.path)
-  if (place.size <= LIMITS.log.fileBytes) return
+  if (place.size <= most) return
   renameSync(place.path, `${place.path}.1`)
   place.size = 0
 }

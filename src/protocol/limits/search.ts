@@ -11,6 +11,8 @@ export const searchLimits = {
     word: 64,
     results: 20,
     maxResults: 100,
+    /** Bytes of all texts that are indexed, unless the configuration says otherwise. The file takes three to four times as much. */
+    storedBytes: 1024 * MiB,
     /** Of a message, what is indexed. */
     text: 8_000,
     excerpt: 200,

@@ -120,6 +120,8 @@ export const StorageConfig = z.looseObject({
   outputsDays: most,
   outputsMiB: most,
   undoMiB: most,
+  searchDays: most,
+  searchMiB: most,
   artifactsDays: most,
   artifactsMiB: most,
 })

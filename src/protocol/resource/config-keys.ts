@@ -61,7 +61,7 @@ export const CONFIG_KEYS: Readonly<Record<ConfigKey, KeyPurpose>> = {
   ),
   storage: by(
     'the installation',
-    'what may lie in the state directory, in days and mebibytes: `eventsDays` (7) and `eventsMiB` (1024) of the event stream, `outputsDays` (7) and `outputsMiB` (1024) of whole outputs of tools, `undoMiB` (2048) of states for undo, `artifactsDays` and `artifactsMiB` of uploads (as many and as long as they are wanted); the oldest go first, uploads beyond their bytes are refused',
+    'what may lie in the state directory, in days and mebibytes: `eventsDays` (7) and `eventsMiB` (1024) of the event stream, `outputsDays` (7) and `outputsMiB` (1024) of whole outputs of tools, `undoMiB` (2048) of states for undo, `searchMiB` (1024) and `searchDays` of the texts that are searched (their index takes three to four times as much), `artifactsDays` and `artifactsMiB` of uploads (as many and as long as they are wanted); the oldest go first, uploads beyond their bytes are refused',
   ),
   workflows: by(
     'the installation',

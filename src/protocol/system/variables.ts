@@ -60,6 +60,7 @@ const FORMS: Readonly<Record<string, Form>> = {
   SVC_SERVER: address,
   SVC_AGENT_METRICS: wish,
   SVC_AGENT_PERF_LOG: wish,
+  SVC_LOG_MIB: whole(1),
   SVC_LOG: words('debug', 'info', 'warn', 'error', 'silent'),
   SVC_AGENT_AUTO_COMPACT: wish,
   SVC_AGENT_AUTO_COMPACT_TOKENS: whole(0),

@@ -16,7 +16,7 @@ import { preparePrivateFile } from '../disk/state-directory.js'
 import { VECTOR_SCHEMA } from './vectors.js'
 
 /** Another number, and every index is made anew. */
-const VERSION = 2
+const VERSION = 3
 
 /** Pages of the log at which a commit moves it itself (I3): 16 MiB. */
 const LONGEST_LOG = 4096
@@ -49,6 +49,7 @@ create table docs (
   text text not null
 ) strict;
 create index docs_session on docs (session_id, key);
+create index docs_created on docs (created, key);
 create table work (key integer primary key, session_id text not null, is_sweep integer not null, after integer not null) strict;
 create virtual table words using fts5(said, parts, tokenize = 'unicode61 remove_diacritics 2', content = '', contentless_delete = 1, prefix = '3');
 create virtual table usual using fts5vocab(words, row);

@@ -5,6 +5,7 @@
  * I2 A message is read as it is now, not as the event tells it: steps may be repeated, left out or taken in any order.
  * I3 What the events no longer tell, because they are removed after a while, is read from the rows: the file is discarded, and made anew.
  * I4 A step is short: it stops after some characters, and the full texts are merged in steps of their own, some pages at a time.
+ * I5 No more text is kept than `keep` says: the oldest goes, a few messages a step, and nothing as old is taken in again.
  */
 import type { Database as Handle } from 'better-sqlite3'
 import { SvcError } from '../../protocol/errors.js'
@@ -14,7 +15,7 @@ import { isSpoilt, storeFault } from '../disk/faults.js'
 import type { Checkpoints } from '../disk/checkpoints.js'
 import { closeIndexFile, logMover, openIndexFile, removeIndexFile } from './index-file.js'
 import { createLookup, type Lookup } from './lookup.js'
-import type { SearchIndex } from '../found.js'
+import type { KeptText, SearchIndex } from '../found.js'
 import type { SearchedMessage, SearchSource } from './source.js'
 import { fused, openVectors, type Vectors } from './vectors.js'
 import { messageOf } from '../../protocol/message-of.js'
@@ -32,6 +33,7 @@ interface Opened {
 /** `path`: undefined for one in memory. */
 export function createSearchIndex(path: string | undefined, source: SearchSource): SearchIndex {
   let opened: Opened | undefined
+  let kept: KeptText = { bytes: LIMITS.search.storedBytes, since: 0 }
 
   function close(): void {
     if (opened === undefined) return
@@ -44,7 +46,13 @@ export function createSearchIndex(path: string | undefined, source: SearchSource
   function use(): { readonly isNew: boolean } {
     const { handle, isNew } = openIndexFile(path)
     try {
-      opened = { handle, log: logMover(path, handle), writer: createWriter(handle, source), lookup: createLookup(handle), isSpoilt: false }
+      opened = {
+        handle,
+        log: logMover(path, handle),
+        writer: createWriter(handle, source, () => kept),
+        lookup: createLookup(handle),
+        isSpoilt: false,
+      }
       return { isNew }
     } catch (error) {
       handle.close()
@@ -119,6 +127,7 @@ export function createSearchIndex(path: string | undefined, source: SearchSource
       opened = undefined
       if (path !== undefined) removeIndexFile(path)
     },
+    keep: (text) => void (kept = text),
     isShown: (messageId) => source.isShown(messageId),
     size: () => opened?.lookup.size() ?? 0,
     close() {
@@ -145,7 +154,7 @@ interface WorkRow {
   readonly after: number
 }
 
-function createWriter(handle: Handle, source: SearchSource): Writer {
+function createWriter(handle: Handle, source: SearchSource, kept: () => KeptText): Writer {
   const meta = handle.prepare<[string], { value: number }>('select value from meta where name = ?')
   const setMeta = handle.prepare<[string, number]>('insert or replace into meta (name, value) values (?, ?)')
   const nextWork = handle.prepare<[], WorkRow>(
@@ -157,7 +166,7 @@ function createWriter(handle: Handle, source: SearchSource): Writer {
   const docsOf = handle.prepare<[string, number, number], { key: number; messageId: string }>(
     'select key, message_id as messageId from docs where session_id = ? and key > ? order by key limit ?',
   )
-  const entries = createEntries(handle)
+  const entries = createEntries(handle, kept)
   const value = (name: string) => meta.get(name)?.value
 
   /** Every message there is, by its row; what happens meanwhile is told by the events behind the cursor. */
@@ -233,7 +242,7 @@ function createWriter(handle: Handle, source: SearchSource): Writer {
       const cursor = value('cursor')
       if (cursor !== undefined && (cursor < source.prunedThrough() || cursor > source.head())) return 'damaged' // I3
       handle.exec('begin')
-      const isMore = entries.mergeOwed() || work(cursor)
+      const isMore = entries.mergeOwed() || entries.forget() || work(cursor)
       handle.exec('commit')
       return isMore ? 'more' : 'done'
     },
@@ -256,6 +265,8 @@ interface Entries {
   remove(messageId: string): void
   /** A part of the merging that was put off; false when there is none. */
   mergeOwed(): boolean
+  /** Removes some of what is too much or too old; false when nothing is (I5). */
+  forget(): boolean
 }
 
 /** Full texts, and the pages of each that are merged after a step: more than its levels rewrite of what a step writes. */
@@ -272,7 +283,26 @@ function mergeBeside(handle: Handle): void {
   })()
 }
 
-function createEntries(handle: Handle): Entries {
+/** The bytes of all texts, and the time of the newest that had to go because of them: nothing as old is taken in again. */
+function createAmounts(handle: Handle) {
+  const read = handle.prepare<[string], { value: number }>('select value from meta where name = ?')
+  const write = handle.prepare<[string, number]>('insert or replace into meta (name, value) values (?, ?)')
+  const value = (name: 'bytes' | 'floor') => read.get(name)?.value ?? 0
+  return {
+    bytes: () => value('bytes'),
+    floor: () => value('floor'),
+    add: (text: string) => void write.run('bytes', value('bytes') + Buffer.byteLength(text)),
+    subtract: (text: string) => void write.run('bytes', value('bytes') - Buffer.byteLength(text)),
+    raise: (created: number) => void write.run('floor', Math.max(created, value('floor'))),
+  }
+}
+
+function createEntries(handle: Handle, kept: () => KeptText): Entries {
+  const amounts = createAmounts(handle)
+  const oldest = handle.prepare<[number], { messageId: string; created: number }>(
+    'select message_id as messageId, created from docs order by created, key limit ?',
+  )
+
   const known = handle.prepare<[string], { key: number; text: string }>('select key, text from docs where message_id = ?')
   const insert = handle.prepare<[string, string, string, number, string]>(
     'insert into docs (message_id, session_id, role, created, text) values (?, ?, ?, ?, ?)',
@@ -295,6 +325,7 @@ function createEntries(handle: Handle): Entries {
     const doc = known.get(messageId)
     if (doc === undefined) return
     owed = merges
+    amounts.subtract(doc.text)
     deleteDoc.run(doc.key)
     deleteWords.run(doc.key)
     deleteGrams.run(doc.key)
@@ -316,9 +347,11 @@ function createEntries(handle: Handle): Entries {
       const before = known.get(id)
       if (before?.text === text) return false
       if (before !== undefined) remove(id)
+      else if (created < kept().since || created <= amounts.floor()) return false
       if (text.trim() === '') return before !== undefined
       owed = merges
       const { lastInsertRowid: key } = insert.run(id, sessionId, role, created, text)
+      amounts.add(text)
       const said = wordsOf(text)
       const parts = sideWords(text)
       insertWords.run(key, said.join(' '), parts.join(' '))
@@ -327,6 +360,18 @@ function createEntries(handle: Handle): Entries {
       return true
     },
     remove,
+    forget() {
+      const { bytes, since } = kept()
+      let count = 0
+      for (const { messageId, created } of oldest.all(LIMITS.search.step)) {
+        const isTooMuch = amounts.bytes() > bytes
+        if (!isTooMuch && created >= since) break
+        remove(messageId)
+        if (isTooMuch) amounts.raise(created)
+        count++
+      }
+      return count > 0
+    },
     mergeOwed() {
       const [first, ...others] = owed
       owed = others

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { boundsOf, USUAL_BOUNDS } from '../../../src/actors/artifact/storage-bounds.js'
 import { startMaintenance } from '../../../src/actors/runtime/maintenance.js'
+import type { KeptText } from '../../../src/store/found.js'
 import type { Retention } from '../../../src/store/store.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 
@@ -10,9 +11,10 @@ const MIB = 1024 * 1024
 async function setup(storage: object = {}) {
   const { clock, log } = createFakeEffects()
   const pruned: Retention[] = []
+  const kept: KeptText[] = []
   let sweeps = 0
   const { stop } = startMaintenance({
-    store: { checkpoint: () => undefined, prune: (retention) => pruned.push(retention) < 0 },
+    store: { search: { keep: (text) => kept.push(text) }, checkpoint: () => undefined, prune: (retention) => pruned.push(retention) < 0 },
     effects: { clock, log },
     sweep: async () => void sweeps++,
     bounds: async () => boundsOf({ storage }),
@@ -22,7 +24,7 @@ async function setup(storage: object = {}) {
     const { before, maxBytes } = pruned.at(-1) ?? { before: Number.NaN, maxBytes: 0 }
     return { days: Math.round((clock.now() - before) / DAY), mebibytes: maxBytes / MIB }
   }
-  return { clock, last, sweeps: () => sweeps, stop }
+  return { clock, last, kept, sweeps: () => sweeps, stop }
 }
 
 it('keeps events as long, and as many, as the configuration says', async () => {
@@ -32,6 +34,19 @@ it('keeps events as long, and as many, as the configuration says', async () => {
   expect(told.last()).toEqual({ days: 30, mebibytes: 5 })
   usual.stop()
   told.stop()
+})
+
+it('tells the index of the search what it may keep', async () => {
+  const { clock, kept, stop } = await setup({ searchDays: 30, searchMiB: 5 })
+  const { bytes, since } = kept.at(-1) ?? { bytes: 0, since: 0 }
+  expect([bytes, Math.round((clock.now() - since) / DAY)]).toEqual([5 * MIB, 30])
+  clock.stepWall(400 * DAY)
+  await clock.advanceAsync(120_000)
+  expect(kept.at(-1)).toEqual({ bytes: 5 * MIB, since: 0 })
+  stop()
+  const usual = await setup()
+  expect(usual.kept.at(-1)).toEqual({ bytes: 1024 * MIB, since: Number.NEGATIVE_INFINITY })
+  usual.stop()
 })
 
 it('removes nothing because of its age for a day after the clock was set, forth or back', async () => {

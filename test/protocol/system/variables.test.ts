@@ -50,6 +50,7 @@ const READABLE: Readonly<Record<string, readonly string[]>> = {
   SVC_AGENT_PROVIDER_STREAM_IDLE_TIMEOUT_MS: ['1'],
   SVC_SERVER: ['https://svc.example'],
   SVC_LOG: ['debug', 'WARN'],
+  SVC_LOG_MIB: ['1', '64'],
   SVC_AGENT_AUTO_COMPACT: ['0', 'off', 'yes'],
   SVC_AGENT_AUTO_COMPACT_TOKENS: ['1000'],
   SVC_AGENT_COMPACTION_RESERVED_TOKENS: ['0'],

@@ -7,7 +7,7 @@ import { LIMITS } from '../../../src/protocol/limits.js'
 import { openIndexFile } from '../../../src/store/search/index-file.js'
 import { openStore } from '../../../src/store/open.js'
 import type { Store } from '../../../src/store/store.js'
-import { session } from '../records.js'
+import { session, text, user } from '../records.js'
 import { catchUp, find, say, storeWith, tell } from './corpus.js'
 
 const SAID = [
@@ -292,3 +292,45 @@ function recover(store: Store): void {
     if (step === 'done') return
   }
 }
+
+describe('how much is kept', () => {
+  const words = (n: number) => ({ id: `msg_${n}`, text: `common word${n}` })
+  const sayAt = (store: Store, n: number, created: number) => {
+    const { id, text: said } = words(n)
+    store.transact('process', () => {
+      store.messages.append({ ...user(id, 'ses_1'), time: { created } }, [{ ...text(`prt_${id}`, id, said), sessionId: 'ses_1' }])
+      tell(store, 'message.updated', { sessionID: 'ses_1', info: { id, role: 'user' } })
+    })
+  }
+
+  const kept = (store: Store) => find(store, 'common', 100).toSorted()
+  const messages = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => `msg_${from + index}`)
+
+  it('of too much text the oldest goes, and is not taken in again; what is said goes on to be found', () => {
+    const store = storeWith([])
+    for (let n = 10; n < 60; n++) sayAt(store, n, n)
+    catchUp(store)
+    expect(kept(store)).toEqual(messages(10, 59))
+    // Each is 13 bytes.
+    store.search.keep({ bytes: 13 * 20, since: 0 })
+    catchUp(store)
+    expect([store.search.size(), kept(store)]).toEqual([20, messages(40, 59)])
+    store.transact('process', () => tell(store, 'session.deleted', { sessionID: 'ses_1' }))
+    catchUp(store)
+    expect(kept(store)).toEqual(messages(40, 59))
+    sayAt(store, 60, 60)
+    catchUp(store)
+    expect(kept(store)).toEqual(messages(41, 60))
+  })
+
+  it('nothing that was said too long ago is in it', () => {
+    const store = storeWith([])
+    store.search.keep({ bytes: 1000, since: 15 })
+    for (let n = 10; n < 20; n++) sayAt(store, n, n)
+    catchUp(store)
+    expect(kept(store)).toEqual(messages(15, 19))
+    store.search.keep({ bytes: 1000, since: 18 })
+    catchUp(store)
+    expect(kept(store)).toEqual(messages(18, 19))
+  })
+})

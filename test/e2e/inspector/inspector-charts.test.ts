@@ -359,7 +359,10 @@ describe.skipIf(CHROMIUM === undefined)(`charts ${IN_CHROMIUM}`, () => {
 
     await page.setViewportSize({ width: 900, height: 700 })
     await expect.poll(width).toBe(540)
-    expect(await page.evaluate(cramped)).toEqual([])
+    for (const key of ['6', '5', '4', '3', '2', '1']) {
+      await page.keyboard.press(key)
+      expect([key, await page.evaluate(cramped)]).toEqual([key, []])
+    }
     await page.setViewportSize({ width: 1280, height: 720 })
     await tree.focus()
     await page.keyboard.press('Enter')

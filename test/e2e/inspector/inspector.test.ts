@@ -350,7 +350,8 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
   })
 
   test('what waits is answered in the page, who comes late is told what counted, and a remembered answer is explained and taken back', async () => {
-    const server = await begin({ bash: 'ask' }, {}, [], { name: 'bash', input: { command: 'touch made.txt', description: 'Make it' } })
+    const call = { name: 'bash', input: { command: 'touch made.txt', description: 'Make it' } as object }
+    const server = await begin({ bash: 'ask' }, {}, [], call)
     const repo = scene?.place.repo ?? ''
     const stream = await server.stream({ tail: true })
     const watched = await openPage(browser, `${server.url}/v2/inspector#tab=requests`)
@@ -405,7 +406,42 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
     await press('Explain')
     await decided.filter({ hasText: 'asked: touch made.txt' }).waitFor()
     await stream.idle(id, second.from)
-    await ask()
+    const third = await ask()
+    await press('Refuse')
+    await third.request.waitFor({ state: 'detached' })
+    await stream.idle(id, third.from)
+
+    const options = [
+      { label: 'Blue', description: 'as the others' },
+      { label: 'Red', description: 'it stands out' },
+    ]
+    Object.assign(call, { name: 'question', input: { questions: [{ question: 'Which colour?', header: 'Colour', options }] } })
+    const asked = async (sessionId: string) => {
+      await server.prompt(sessionId, { prompt: 'go on' })
+      const event = await stream.waitFor(({ type, data }) => type === 'question.asked' && JSON.stringify(data).includes(sessionId))
+      const questionId = event.type === 'question.asked' ? event.data.id : ''
+      const row = page.locator(`[data-request="${questionId}"]`)
+      await row.waitFor()
+      return { questionId, row }
+    }
+    const { questionId, row } = await asked(id)
+    await row.getByRole('radio', { name: 'Red' }).check()
+    await row.getByRole('textbox').fill('green')
+    // What is typed stays while others are asked.
+    const other = await asked((await server.createSession()).id)
+    expect([await row.getByRole('textbox').inputValue(), await row.getByRole('radio', { name: 'Red' }).isChecked()]).toEqual([
+      'green',
+      true,
+    ])
+    await row.getByRole('button', { name: 'Answer' }).click()
+    await row.waitFor({ state: 'detached' })
+    await other.row.getByRole('button', { name: 'Decline' }).click()
+    await page.locator('#request-note', { hasText: 'Nothing waits' }).waitFor()
+    const outcomes = await Promise.all([questionId, other.questionId].map((one) => server.get(`/v2/interactions/questions/${one}`)))
+    expect(outcomes).toEqual([
+      expect.objectContaining({ state: 'answered', answers: [['green']] }),
+      expect.not.objectContaining({ answers: expect.anything() }),
+    ])
     expect(watched.troubles).toEqual([])
   })
 

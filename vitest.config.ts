@@ -42,7 +42,7 @@ class ProgramFirst extends BaseSequencer {
 export default defineConfig({
   define: { SVC_VERSION: JSON.stringify(version), SVC_PUBLISHED_NAME: JSON.stringify(publishedName) },
   test: {
-    setupFiles: ['test/no-warnings.ts', 'test/costs.ts'],
+    setupFiles: ['test/no-warnings.ts', 'test/costs.ts', 'test/temporary.ts'],
     // Only what hangs ends by these: a machine may be busy.
     testTimeout: 3 * PATIENCE,
     hookTimeout: 3 * PATIENCE,

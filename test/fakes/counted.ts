@@ -10,15 +10,15 @@ export interface Counts {
   promises: number
   /** Events that actors have worked off, each of which is a step of the interpreter of machines. */
   steps: number
-  /** Calls of `JSON.stringify`, and characters of what they made. */
+  /** Calls of `JSON.stringify`, and characters of what they made, without those of `place`. */
   texts: number
   characters: number
 }
 
 type Run = (...given: unknown[]) => unknown
 
-/** Counts what the process does while `work` runs; of it nothing is left behind. */
-export async function counted(work: () => Promise<void>): Promise<Counts> {
+/** Counts what the process does while `work` runs; of it nothing is left behind. `place`: a path that is longer elsewhere. */
+export async function counted(work: () => Promise<void>, place = ''): Promise<Counts> {
   const counts: Counts = { statements: 0, commits: 0, promises: 0, steps: 0, texts: 0, characters: 0 }
   const ends: (() => void)[] = []
   const replace = (object: object, name: string, by: (run: Run) => Run): void => {
@@ -59,7 +59,7 @@ export async function counted(work: () => Promise<void>): Promise<Counts> {
   replace(JSON, 'stringify', (run) => (...given) => {
     const text = Reflect.apply(run, JSON, given)
     counts.texts++
-    if (typeof text === 'string') counts.characters += text.length
+    if (typeof text === 'string') counts.characters += text.replaceAll(place, '').length
     return text
   })
   const hook = createHook({ init: (_, type) => void (type === 'PROMISE' && counts.promises++) })

@@ -22,7 +22,7 @@ async function costOf(steps: (turn: string) => PlayedStep[]): Promise<Told> {
   await turn('first')
   await turn('second')
   const before = service.events.length
-  const counts = await counted(() => turn('third'))
+  const counts = await counted(() => turn('third'), service.effects.root)
   return { ...counts, events: service.events.length - before }
 }
 
@@ -40,11 +40,11 @@ function expectAtMost(found: Told, bounds: Told): void {
 describe('what is done', () => {
   it('for a turn without tools', async () => {
     const plain = await costOf(stepsWithTools(0))
-    expectAtMost(plain, { events: 28, statements: 44, commits: 4, promises: 430, steps: 21, texts: 85, characters: 10800 })
+    expectAtMost(plain, { events: 28, statements: 44, commits: 4, promises: 430, steps: 21, texts: 85, characters: 10_540 })
   })
 
   it('for a turn with five calls, one after the other', async () => {
     const withTools = await costOf(stepsWithTools(5))
-    expectAtMost(withTools, { events: 78, statements: 139, commits: 19, promises: 1120, steps: 111, texts: 260, characters: 36400 })
+    expectAtMost(withTools, { events: 78, statements: 139, commits: 19, promises: 1120, steps: 111, texts: 260, characters: 35_740 })
   })
 })

@@ -17,6 +17,7 @@ import {
   text,
   toolCall,
 } from '../../fixtures/model-server.js'
+import type { SessionQueueInfo } from '../../../src/protocol/message/message.js'
 import { makePlace, withModel } from '../server/place.js'
 import { openScene, type Scene, type Server } from '../server/server.js'
 import { choosing, type Editor, openEditor } from './editor.js'
@@ -65,6 +66,15 @@ async function beginAlone(script: Script): Promise<Editor> {
   editor = await openEditor(scene.place, [])
   return editor
 }
+
+/** Until this prompt waits in the queue: the one before it may pass through that as well. */
+const waits = (at: Editor, prompt: string) =>
+  at.until(() =>
+    at.of('session_info_update').some(({ _meta }) => {
+      const { queue } = (_meta?.['svc'] ?? {}) as { queue?: SessionQueueInfo }
+      return queue?.items.some(({ text }) => text === prompt) === true
+    }),
+  )
 
 const asked = () => JSON.stringify(model.requests.findLast((request) => !isOfTitle(request))?.body)
 
@@ -180,7 +190,7 @@ describe('a conversation', () => {
     const first = at.agent.request('session/prompt', { sessionId, prompt: say('write it') })
     await at.until(() => at.said().includes('Well'))
     const second = at.agent.request('session/prompt', { sessionId, prompt: say('now') })
-    await at.until(() => JSON.stringify(at.of('session_info_update')).includes('"queue":{"sessionId"'))
+    await waits(at, 'now')
     gate.open()
     expect(await Promise.all([first, second])).toMatchObject([{ stopReason: 'end_turn' }, { stopReason: 'end_turn' }])
     expect(asks).toBe(1)
@@ -349,7 +359,7 @@ describe('a conversation', () => {
     const first = at.agent.request('session/prompt', { sessionId, prompt: say('count') })
     await at.until(() => at.said().includes('One'))
     const second = at.agent.request('session/prompt', { sessionId, prompt: say('on') })
-    await at.until(() => JSON.stringify(at.of('session_info_update')).includes('"queue":{"sessionId"'))
+    await waits(at, 'on')
     gate.open()
     expect(await Promise.all([first, second])).toMatchObject([{ stopReason: 'end_turn' }, { stopReason: 'end_turn' }])
     expect(at.said()).toBe('One, two. Three.')

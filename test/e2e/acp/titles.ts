@@ -7,8 +7,8 @@ export function besideTitles(script: Script): Script {
   return (request) => {
     if (isOfTitle(request)) return reply(text('A title'), finish('stop'))
     const answer = typeof script === 'function' ? script(request) : script[next++]
-    if (answer === undefined) throw new Error('the script has no further reply')
-    return answer
+    // Not thrown: nobody would answer then.
+    return answer ?? { status: 400, body: { error: { message: 'the script has no further reply' } } }
   }
 }
 

@@ -1,0 +1,40 @@
+/**
+ * A file of tests has a folder of its own for what is temporary, which is removed with what it still watches. svc listens to the folders above
+ * the one it works in (`src/platform/watched`): were one folder for all, each would hear all others, and everything that came before it in its
+ * process, which took half of the processor time of tests.
+ */
+import fs, { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll } from 'vitest'
+
+const WATCHED = Symbol.for('svc.test.watched')
+const watched = (Reflect.get(process, WATCHED) as Set<fs.FSWatcher> | undefined) ?? hearWatches()
+const before = process.env['TMPDIR']
+const folder = realpathSync(mkdtempSync(join(tmpdir(), 'svc-')))
+// Some tests act as a user without privileges.
+chmodSync(folder, 0o755)
+process.env['TMPDIR'] = folder
+
+afterAll(() => {
+  for (const watcher of watched) watcher.close()
+  watched.clear()
+  if (before === undefined) delete process.env['TMPDIR']
+  else process.env['TMPDIR'] = before
+  rmSync(folder, { recursive: true, force: true, maxRetries: 2 })
+})
+
+/** Files share a process, so it is done once. */
+function hearWatches(): Set<fs.FSWatcher> {
+  const all = new Set<fs.FSWatcher>()
+  const { watch } = fs
+  Reflect.set(fs, 'watch', (...given: Parameters<typeof watch>) => {
+    const watcher = watch(...given)
+    all.add(watcher)
+    return watcher.once('close', () => all.delete(watcher))
+  })
+  syncBuiltinESMExports()
+  Reflect.set(process, WATCHED, all)
+  return all
+}

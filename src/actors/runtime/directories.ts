@@ -6,6 +6,7 @@ import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { DirectoryListing } from '../../protocol/system/system.js'
 import type { Effects } from '../../ports/effects.js'
+import { nextTurn } from '../../kernel/pause.js'
 import { compare } from '../../kernel/sort.js'
 
 export interface Directories {
@@ -18,7 +19,20 @@ export interface Directories {
 }
 
 export function createDirectories({ files, paths }: Pick<Effects, 'files' | 'paths'>, workingDirectory: string): Directories {
-  async function canonical(path: string, base: string): Promise<string> {
+  /** Looks of this turn of the event loop: many requests that come together name one folder, and it is looked at once for them. */
+  const looks = new Map<string, Promise<string>>()
+
+  function canonical(path: string, base: string): Promise<string> {
+    const named = `${base}\0${path}`
+    const known = looks.get(named)
+    if (known !== undefined) return known
+    if (looks.size === 0) void nextTurn().then(() => looks.clear())
+    const look = lookAt(path, base)
+    looks.set(named, look)
+    return look
+  }
+
+  async function lookAt(path: string, base: string): Promise<string> {
     const target = await realPathOf(resolve(base, expandHome(path, paths.home)), path)
     const stat = await files.stat(target)
     if (stat?.kind !== 'directory') throw invalid(path, 'is not a directory')

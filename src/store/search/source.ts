@@ -29,7 +29,7 @@ export interface SearchSource {
   head(): number
   /** Changes behind this one are known no more. */
   prunedThrough(): number
-  /** In order, at most `LIMITS.search.events`; empty: nothing of interest follows. */
+  /** In order, at most `LIMITS.search.events`, and few more than tell of the messages of one step; empty: nothing of interest follows. */
   changes(after: number): readonly SearchedChange[]
   /** As it is shown; undefined when it is gone or undone. */
   message(id: string): SearchedMessage | undefined
@@ -39,6 +39,14 @@ export interface SearchSource {
   all(afterKey: number, limit: number): readonly SearchedMessage[]
 }
 
+interface ChangeRow {
+  readonly sequence: number
+  readonly sessionId: string
+  readonly bytes: number
+  readonly messageId: string | null
+  readonly isSaid: 0 | 1
+}
+
 const COLUMNS = `key, position, id, session_id as sessionId, info ->> '$.role' as role, info ->> '$.time.created' as created, coalesce((
   select substr(group_concat(text, char(10)), 1, ${LIMITS.search.text}) from (
     select json ->> '$.text' as text from parts where message_key = messages.key and undone = 0
@@ -46,19 +54,17 @@ const COLUMNS = `key, position, id, session_id as sessionId, info ->> '$.role' a
 ), '') as text`
 
 export function createSearchSource(connection: Connection, log: { last(): number; prunedThrough(): number }): SearchSource {
-  const changes = connection.query<[number], { sequence: number; sessionId: string; messageId: string | null; isSaid: 0 | 1 }>(`
-    select sequence, sessionId, case
+  const changes = connection.query<[number], ChangeRow>(`
+    select sequence, session_id as sessionId, octet_length(json) as bytes, case
       when type like 'session.%' then null
       when type = 'message.updated' then json ->> '$.data.info.id'
       when type = 'message.part.updated' then json ->> '$.data.part.messageId'
       else json ->> '$.data.messageID' end as messageId,
       type <> 'message.part.updated' or coalesce(json ->> '$.data.part.type', '') not in ('tool', 'file') as isSaid
-    from (select *, sum(bytes) over (order by sequence) - bytes as before from (
-      select sequence, session_id as sessionId, type, json, octet_length(json) as bytes
-      from events where sequence > ? and session_id is not null
-        and type in ('message.updated', 'message.removed', 'message.part.updated', 'message.part.removed', 'session.created', 'session.deleted')
-      order by sequence limit ${LIMITS.search.events}
-    )) where before < ${LIMITS.search.eventBytes} order by sequence`)
+    from events where sequence > ? and session_id is not null
+      and type in ('message.updated', 'message.removed', 'message.part.updated', 'message.part.removed', 'session.created', 'session.deleted')
+      and (type <> 'session.created' or exists (select 1 from messages where messages.session_id = events.session_id))
+    order by sequence limit ${LIMITS.search.events}`)
   const message = connection.query<[string], SearchedMessage>(`select ${COLUMNS} from messages where id = ? and undone = 0`)
   const shown = connection.query<[string], { key: number }>('select key from messages where id = ? and undone = 0')
   const ofSession = connection.query<[string, number, number], SearchedMessage>(
@@ -70,10 +76,29 @@ export function createSearchSource(connection: Connection, log: { last(): number
   return {
     head: () => log.last(),
     prunedThrough: () => log.prunedThrough(),
-    changes: (after) => changes.all(after).map((row) => ({ ...row, messageId: row.messageId ?? undefined, isSaid: row.isSaid === 1 })),
+    changes: (after) =>
+      changes
+        .upTo(untilStep(), after)
+        .map(({ sequence, sessionId, messageId, isSaid }) => ({
+          sequence,
+          sessionId,
+          messageId: messageId ?? undefined,
+          isSaid: isSaid === 1,
+        })),
     message: (id) => message.get(id),
     isShown: (id) => shown.get(id) !== undefined,
     ofSession: (sessionId, after, limit) => ofSession.all(sessionId, after, limit),
     all: (after, limit) => all.all(after, limit),
+  }
+}
+
+/** What lies behind the messages of one step is read by the next: reading an event costs more than finding it. */
+function untilStep(): (row: ChangeRow) => boolean {
+  const said = new Set<string>()
+  let bytes = 0
+  return (row) => {
+    bytes += row.bytes
+    if (row.messageId !== null && row.isSaid === 1) said.add(row.messageId)
+    return said.size > LIMITS.search.step || bytes >= LIMITS.search.eventBytes
   }
 }

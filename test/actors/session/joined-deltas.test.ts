@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { joinDeltas } from '../../../src/actors/session/run/joined-deltas.js'
 import type { StreamPart } from '../../../src/ports/provider-adapter.js'
 
+/** Of one turn, which pass as they come. */
+const AT_ONCE = 4
 const text = (delta: string): StreamPart => ({ type: 'text', delta })
 
 /** Deltas and the end of the turn, which the test decides. */
@@ -12,7 +14,7 @@ function joined(fault?: Error) {
   let endTurn = () => {}
   const deltas = joinDeltas(
     (part) => {
-      if (fault !== undefined && passed.length >= 32) throw fault
+      if (fault !== undefined && passed.length >= AT_ONCE) throw fault
       passed.push(part)
     },
     (error) => faults.push(error),
@@ -33,16 +35,16 @@ describe('deltas of one turn', () => {
   test('are joined when they are many', () => {
     const { push, passed, endTurn } = joined()
     for (let piece = 0; piece < 10_000; piece++) push(text('x'))
-    expect(passed).toHaveLength(32)
+    expect(passed).toHaveLength(AT_ONCE)
     endTurn()
-    expect(passed.slice(32)).toEqual([text('x'.repeat(10_000 - 32))])
+    expect(passed.slice(AT_ONCE)).toEqual([text('x'.repeat(10_000 - AT_ONCE))])
     push(text('y'))
     expect(passed.at(-1)).toEqual(text('y'))
   })
 
   test('keep their order among themselves and among other parts', () => {
     const { push, passed, flush } = joined()
-    for (let piece = 0; piece < 32; piece++) push(text('x'))
+    for (let piece = 0; piece < AT_ONCE; piece++) push(text('x'))
     push(text('a'))
     push(text('b'))
     push({ type: 'reasoning', id: 'r', delta: 'c' })
@@ -52,7 +54,7 @@ describe('deltas of one turn', () => {
     push({ type: 'tool-call', callId: '1', tool: 't', input: 'ef' })
     push(text('g'))
     flush()
-    expect(passed.slice(32)).toEqual([
+    expect(passed.slice(AT_ONCE)).toEqual([
       text('ab'),
       { type: 'reasoning', id: 'r', delta: 'c' },
       { type: 'reasoning', id: 's', delta: 'd' },
@@ -64,9 +66,9 @@ describe('deltas of one turn', () => {
 
   test('are not joined beyond a length', () => {
     const { push, passed } = joined()
-    for (let piece = 0; piece < 32; piece++) push(text('x'))
+    for (let piece = 0; piece < AT_ONCE; piece++) push(text('x'))
     for (let piece = 0; piece < 3; piece++) push(text('y'.repeat(10_000)))
-    expect(passed.slice(32)).toEqual([text('y'.repeat(10_000)), text('y'.repeat(10_000))])
+    expect(passed.slice(AT_ONCE)).toEqual([text('y'.repeat(10_000)), text('y'.repeat(10_000))])
   })
 
   test('that cannot be passed at the end of the turn are told', () => {

@@ -1,6 +1,6 @@
 /**
- * Deltas of one step on their way to the recorder. A model writes a few in a turn of the event loop, and they pass as they come; of a flood
- * the rest of the turn is joined, so that its cost grows with its text and not with its pieces.
+ * Deltas of one step on their way to the recorder. A model writes one or two in a turn of the event loop, and they pass as they come; of more
+ * the rest of the turn is joined, so that its cost grows with its text and not with its pieces: nobody would hear of them one by one anyway.
  *
  * I1 Order is kept: what is joined passes before anything else does.
  * I2 What is joined passes at the end of the turn, or when it is long.
@@ -10,7 +10,7 @@ import type { StreamPart } from '../../../ports/provider-adapter.js'
 type Delta = Extract<StreamPart, { readonly delta: string }>
 
 /** Deltas of one turn that pass as they come. */
-const AT_ONCE = 32
+const AT_ONCE = 4
 /** Characters that are joined to one delta. */
 const LONGEST = 16_384
 

@@ -1,7 +1,7 @@
 /** One model step as a call of the SDK: prompt, tools, sampling, headers, and the body fields it has no name for (subsystems c.9). */
-import type { JSONObject } from '@ai-sdk/provider'
+import type { JSONObject, LanguageModelV3FunctionTool } from '@ai-sdk/provider'
 import type { ProviderSettings } from '../../../ports/plugin.js'
-import type { GenerateRequest } from '../../../ports/provider-adapter.js'
+import type { GenerateRequest, ToolDefinition } from '../../../ports/provider-adapter.js'
 import { isRecord } from '../../../protocol/text/json.js'
 import { createHeld } from '../exchange/held.js'
 import type { Call, CallEffects } from '../exchange/protocol.js'
@@ -34,12 +34,7 @@ export function toCall(settings: ProviderSettings, request: GenerateRequest, { s
         reasoningField: request.reasoningField,
         needsAnswerAfterTools: vendor.needsAnswerAfterTools === true,
       }),
-      tools: request.tools.map(({ id, description, parameters }) => ({
-        type: 'function',
-        name: id,
-        description,
-        inputSchema: offeredSchema(parameters, isStrictModel(request.model.id)),
-      })),
+      tools: request.tools.map(isStrictModel(request.model.id) ? strictTool : plainTool),
       ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
       ...(request.topP === undefined ? {} : { topP: request.topP }),
       ...(request.maxOutputTokens === undefined ? {} : { maxOutputTokens: request.maxOutputTokens }),
@@ -48,6 +43,20 @@ export function toCall(settings: ProviderSettings, request: GenerateRequest, { s
     },
   }
 }
+
+/** Tools as the SDK has them, made once: the same definition is offered in every step. */
+function toolsBy(isStrict: boolean): (definition: ToolDefinition) => LanguageModelV3FunctionTool {
+  const made = new WeakMap<ToolDefinition, LanguageModelV3FunctionTool>()
+  return (definition) => {
+    const { id: name, description, parameters } = definition
+    const known = made.get(definition) ?? { type: 'function', name, description, inputSchema: offeredSchema(parameters, isStrict) }
+    made.set(definition, known)
+    return known
+  }
+}
+
+const strictTool = toolsBy(true)
+const plainTool = toolsBy(false)
 
 /** Whether usage is asked for in the way the SDK asks. */
 export function asksForUsage({ compatibility, npm }: ProviderSettings): boolean {

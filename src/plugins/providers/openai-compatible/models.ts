@@ -10,16 +10,16 @@ import { asksForUsage, SDK_NAME, toBody } from './call.js'
 import { messagesOf } from './messages.js'
 import { createChatParts } from './parts.js'
 
+type Tool = NonNullable<LanguageModelV3CallOptions['tools']>[number]
+
 export function createChatModels(settings: ProviderSettings, baseURL: string): Models {
   const address = new URL(`${baseURL}/chat/completions`).toString()
   const bodyOf = toBody(settings.npm)
   const streamOptions = asksForUsage(settings) ? { include_usage: true } : undefined
   return {
     async ask(modelId, call, exchange) {
-      const body = JSON.stringify(
-        bodyOf({ ...requestOf(modelId, call.options), stream: true, ...(streamOptions && { stream_options: streamOptions }) }),
-      )
-      await readAnswer(await answerTo(address, body, call, exchange), exchange)
+      const body = bodyOf({ ...requestOf(modelId, call.options), stream: true, ...(streamOptions && { stream_options: streamOptions }) })
+      await readAnswer(await answerTo(address, jsonOf(body, call.options.tools), call, exchange), exchange)
     },
   }
 }
@@ -36,16 +36,31 @@ function requestOf(
     top_p: topP,
     ...providerOptions?.[SDK_NAME],
     messages: messagesOf(prompt),
-    ...(tools.length > 0 && { tools: toolsOf(tools) }),
+    ...(tools.length > 0 && { tools }),
   }
 }
 
-function toolsOf(tools: NonNullable<LanguageModelV3CallOptions['tools']>) {
-  return tools.flatMap((tool) =>
-    tool.type === 'function'
-      ? [{ type: 'function', function: { name: tool.name, description: tool.description, parameters: tool.inputSchema as unknown } }]
-      : [],
-  )
+/**
+ * The body as JSON. What is said of tools is the larger part of a short request, and the same in every step: each tool is written once, and
+ * stands where the body has its `tools`.
+ */
+function jsonOf(body: Readonly<Record<string, unknown>>, tools: Call['options']['tools'] = []): string {
+  const members = Object.entries(body).flatMap(([name, value]) => {
+    const json: string | undefined = name === 'tools' ? `[${tools.flatMap(jsonOfTool).join()}]` : JSON.stringify(value)
+    return json === undefined ? [] : [`${JSON.stringify(name)}:${json}`]
+  })
+  return `{${members.join()}}`
+}
+
+const writtenTools = new WeakMap<object, string>()
+
+/** None of a tool that is no function: no other is offered here. */
+function jsonOfTool(tool: Tool): string[] {
+  if (tool.type !== 'function') return []
+  const { name, description, inputSchema } = tool
+  const json = writtenTools.get(tool) ?? JSON.stringify({ type: 'function', function: { name, description, parameters: inputSchema } })
+  writtenTools.set(tool, json)
+  return [json]
 }
 
 async function answerTo(address: string, body: string, { held }: Call, { connection, context }: Exchange) {

@@ -63,6 +63,18 @@ describe('the request', () => {
     })
   })
 
+  it('writes what it says of a tool once, however many steps offer it', async () => {
+    let written = 0
+    const schema = { type: 'object', toJSON: () => ({ type: 'object', title: `written ${(written += 1)} times` }) }
+    const tools = [{ id: 'read', description: 'Reads.', parameters: schema }]
+    const offered = async () => (await build({ tools })).body.tools
+    expect([await offered(), await offered()]).toEqual(
+      Array.from({ length: 2 }, () => [
+        { type: 'function', function: { name: 'read', description: 'Reads.', parameters: { type: 'object', title: 'written 1 times' } } },
+      ]),
+    )
+  })
+
   it('merges options but lets none of them replace the structure', async () => {
     const options = {
       seed: 7,

@@ -4,7 +4,7 @@
  * those awake are of the built program. PostgreSQL, bubblewrap and the packages of the example (.ci/hosting) have to be there.
  */
 import { execFileSync, spawn } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -20,8 +20,13 @@ const PORT = option('--port', 5770)
 const AT_ONCE = 3
 const TICKS = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }))
 
-const folder = mkdtempSync(join(tmpdir(), 'svc-bench-hosting-'))
-const data = mkdtempSync(join(tmpdir(), 'svc-bench-host-'))
+// What others make in the folder of temporary files is no affair of these servers, which look for configuration that may come beside them.
+const place = mkdtempSync(join(tmpdir(), 'svc-bench-'))
+const folder = join(place, 'example')
+const data = join(place, 'host')
+// PostgreSQL runs as a user of its own.
+chmodSync(place, 0o711)
+mkdirSync(data)
 cpSync(join(bench, '../examples/hosting'), folder, { recursive: true })
 symlinkSync(join(packages, 'node_modules'), join(folder, 'node_modules'))
 try {
@@ -38,8 +43,7 @@ try {
   await tell(`${AWAKE} awake, ${ASLEEP} asleep`)
   await host.end()
 } finally {
-  rmSync(data, { recursive: true, force: true })
-  rmSync(folder, { recursive: true, force: true })
+  rmSync(place, { recursive: true, force: true })
 }
 
 async function start(svc, main, times) {

@@ -1,8 +1,15 @@
-/** `svc plugin untrust` and `remove`: an approval is taken back, and with `remove` the package is deleted. */
+/**
+ * `svc plugin untrust` and `remove`: an approval is taken back, and with `remove` the package is deleted.
+ *
+ * I1 No approval outlives the folder of a package of the installation: whatever is put there later, by any source, nothing of before runs.
+ */
 import { rmSync } from 'node:fs'
 import { createSecretFile } from '../../../actors/plugin/brokers/secrets/secret-file.js'
 import type { FoundPackage } from '../../../actors/plugin/package/package-files.js'
+import type { PinnedContent } from '../../../actors/plugin/package/package-store.js'
+import { findPackages } from '../../../actors/plugin/package/tool-directory.js'
 import { SvcError } from '../../../protocol/errors.js'
+import type { TrustRecord } from '../../../protocol/plugin/plugin.js'
 import { printable } from '../../../protocol/text/visible-text.js'
 import { askPerson, isAttended, jsonText, writeError, writeOut } from '../../terminal/output.js'
 import type { RemoveOptions, SwitchOptions } from './plugin-arguments.js'
@@ -12,7 +19,7 @@ import { openPluginPlace, type PluginPlace } from './plugin-place.js'
 /** Takes back every approval of the package for this workspace, and those for all workspaces; answers 0. */
 export async function untrustPlugin({ id, directory, json }: SwitchOptions): Promise<number> {
   const place = await openPluginPlace(directory)
-  const count = await withdraw(place, id)
+  const count = await withdraw(place, id, isFor(place.workspace))
   if (count === 0) throw new SvcError('resource.not_found', `${id} is not approved for ${place.workspace}; "svc plugin list" shows what is`)
   writeOut(json ? `${jsonText({ id, withdrawn: count })}\n` : `${id} is not approved any more, and nothing of it runs\n`)
   return 0
@@ -30,10 +37,12 @@ export async function removePlugin({ id, directory, json, yes, source, keepData 
     return 1
   }
   const isAlone = from === 'user' && !place.packages.some((each) => each.id === id && each.source === 'workspace')
+  let { entries } = place
   if (isAlone && !keepData) {
-    await place.configure({ plugins: { [id]: null } })
+    entries = await place.configure({ plugins: { [id]: null } })
     await createSecretFile(place.effects).forget(id)
-  } else await withdraw(place, id)
+  }
+  await withdraw({ ...place, entries }, id, from === 'user' ? () => true : isFor(place.workspace)) // I1
   rmSync(root, { recursive: true })
   if (from === 'user') forgetInstalled(place.effects.paths.config, id)
   writeOut(json ? `${jsonText({ id, removed: root })}\n` : `removed ${printable(root)}\n`)
@@ -41,11 +50,42 @@ export async function removePlugin({ id, directory, json, yes, source, keepData 
   return 0
 }
 
-async function withdraw(place: PluginPlace, id: string): Promise<number> {
+type Meant = (record: TrustRecord) => boolean
+
+/** For a workspace, or for all of them. */
+function isFor(workspace: string): Meant {
+  return ({ workspaceId }) => workspaceId === '' || workspaceId === workspace
+}
+
+/** Answers how many were taken back. Throws where another file of the installation still has one of them. */
+async function withdraw(place: PluginPlace, id: string, isMeant: Meant): Promise<number> {
   const { trust } = place.entries.package(id)
-  const others = trust.filter((record) => record.workspaceId !== '' && record.workspaceId !== place.workspace)
-  if (others.length < trust.length) await place.configure({ plugins: { [id]: { options: { trust: others } } } })
+  const others = trust.filter((record) => !isMeant(record))
+  if (others.length === trust.length) return 0
+  const after = await place.configure({ plugins: { [id]: { options: { trust: others } } } })
+  if (after.package(id).trust.some(isMeant))
+    throw new SvcError(
+      'resource.conflict',
+      `an approval of ${id} stands in another configuration file of the installation, which overrides this one; take it out there`,
+    )
   return trust.length - others.length
+}
+
+/**
+ * Before content gets where nothing of that id is: takes back what was approved of anything else under the id (I1), but in workspaces that
+ * have a package of that id themselves. Answers how many.
+ */
+export async function withdrawEarlier(place: PluginPlace, id: string, content: PinnedContent): Promise<number> {
+  const { effects } = place
+  const { trust } = place.entries.package(id)
+  const isOther = ({ revision, digest = content.digest }: TrustRecord) => revision !== content.revision || digest !== content.digest
+  const workspaces = new Set(trust.filter(isOther).flatMap(({ workspaceId }) => (workspaceId === '' ? [] : [workspaceId])))
+  const own = new Set<string>()
+  for (const workspace of workspaces) {
+    const found = await findPackages(effects, effects.paths.config, workspace)
+    if (found.some((each) => each.id === id && each.source === 'workspace')) own.add(workspace)
+  }
+  return withdraw(place, id, (record) => isOther(record) && !own.has(record.workspaceId))
 }
 
 /** The one package that is meant. */

@@ -4,6 +4,7 @@
  * I1 Adding approves nothing and starts nothing; what served before goes on until the new content is approved.
  * I2 Where it came from is written down only when it is in its place.
  * I3 Whoever was killed between the two tries again: the same content is no conflict, and is written down.
+ * I4 Where nothing is under the id, nothing of before comes back: an approval of other content under it is taken back first.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,6 +19,7 @@ import { jsonText, writeError, writeOut } from '../../../terminal/output.js'
 import type { AddOptions, UpdateOptions } from '../plugin-arguments.js'
 import { openPluginPlace, type PluginPlace } from '../plugin-place.js'
 import { trustPlugin } from '../plugin-trust.js'
+import { withdrawEarlier } from '../plugin-untrust.js'
 import { columns, insideWords, runtimeWords, scopeName, shortRevision, titleOf } from '../plugin-words.js'
 import { changeText, fileChanges, patchText, targetChanges } from './content-diff.js'
 import { type Fetched, absolute, fetchSource } from './fetch-source.js'
@@ -36,6 +38,7 @@ export async function addPlugin(options: AddOptions): Promise<number> {
     const fetched = await fetchSource(source, { effects: place.effects, room: room.fetched, signal, tell })
     const staged = await stage(place.effects, room, fetched.files)
     await refuseTaken(place, staged, source)
+    await forgetEarlier(place, staged)
     const root = take(place, room, { staged, fetched, source })
     const { found, content, target } = staged
     if (options.json) writeOut(`${jsonText(report(staged, root, source), 2)}\n`)
@@ -136,6 +139,7 @@ export async function installFolder(root: string): Promise<void> {
     const isOurs = before?.source.type === 'directory' && before.source.path === root
     const source: SourceSpec = { type: 'directory', path: root }
     if (present !== undefined && !isOurs) await refuseTaken(place, staged, source)
+    await forgetEarlier(place, staged)
     take(place, room, { staged, fetched: { files }, source })
     return 0
   })
@@ -171,6 +175,13 @@ async function refuseTaken({ packages, effects }: PluginPlace, { found: { id }, 
     ? `svc plugin update ${id} ${printable(sourceText(source))} takes this in its place`
     : `svc plugin remove ${id} --source user makes room`
   throw new SvcError('resource.conflict', `${id} is there already, in ${there}; ${instead}`)
+}
+
+/** What was approved of a package whose folder is gone is approved no more (I4). */
+async function forgetEarlier(place: PluginPlace, { found: { id }, content }: Staged): Promise<void> {
+  if (existsSync(join(place.effects.paths.config, 'plugins', id))) return
+  const count = await withdrawEarlier(place, id, content)
+  if (count > 0) writeError(`svc: what was approved under ${id} before was other content, and is approved no more\n`)
 }
 
 /** Undefined for what cannot be read. */

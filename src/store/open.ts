@@ -6,7 +6,7 @@ import { once } from '../kernel/once.js'
 import { createArtifactTable } from './artifacts.js'
 import { createPluginRowTable } from './plugin-rows.js'
 import { createConnection } from './disk/connection.js'
-import { type Checkpoints, createCheckpoints } from './disk/checkpoints.js'
+import { type Checkpoints, type CheckpointThread, createCheckpoints } from './disk/checkpoints.js'
 import { createContents, removeTornContents } from './contents.js'
 import type { Connection } from './disk/connection.js'
 import { createCounters, createSequenceReservation } from './counters.js'
@@ -38,6 +38,15 @@ export interface StoreOptions {
   now(): number
   /** Tests only: called before every commit; what it throws fails that commit. */
   readonly failpoint?: Failpoint
+  /** Played worlds only: what is else done beside the event loop, by threads of which nobody knows when they are done. */
+  readonly beside?: BesideTheLoop
+}
+
+export interface BesideTheLoop {
+  /** Makes everything that was written to a file of this descriptor survive power loss. */
+  sync(fd: number): Promise<void>
+  /** Opens the database of a path a second time, for checkpoints. */
+  checkpoints(path: string): CheckpointThread
 }
 
 /**
@@ -47,7 +56,7 @@ export interface StoreOptions {
 export function openStore(options: StoreOptions): Store {
   if (options.directory === ':memory:') {
     const connection = createConnection(() => openDatabase(':memory:', options.now()), { reopens: false })
-    const nowhere = { log: undefined, search: undefined, checkpoints: createCheckpoints(undefined) }
+    const nowhere = { log: undefined, syncFile: undefined, search: undefined, checkpoints: createCheckpoints(undefined) }
     return assemble(connection, options.failpoint, { ...nowhere, release: () => connection.close() })
   }
   try {
@@ -68,7 +77,7 @@ function openIn(directory: string, options: StoreOptions): Store {
       return openDatabase(path, options.now())
     }
     const connection = createConnection(open, { reopens: true })
-    const checkpoints = createCheckpoints(path)
+    const checkpoints = createCheckpoints(path, options.beside && { start: options.beside.checkpoints })
     const release = () => {
       try {
         checkpoints.close()
@@ -78,7 +87,8 @@ function openIn(directory: string, options: StoreOptions): Store {
         lock.release()
       }
     }
-    return assemble(connection, options.failpoint, { log: `${path}-wal`, search: join(directory, 'search.sqlite3'), checkpoints, release })
+    const search = join(directory, 'search.sqlite3')
+    return assemble(connection, options.failpoint, { log: `${path}-wal`, syncFile: options.beside?.sync, search, checkpoints, release })
   } catch (error) {
     lock.release()
     throw error
@@ -105,6 +115,8 @@ function whyUnwritable(directory: string): string | undefined {
 interface Files {
   /** The write-ahead log; undefined in memory. */
   readonly log: string | undefined
+  /** As `BesideTheLoop.sync`; undefined = by the system. */
+  readonly syncFile: BesideTheLoop['sync'] | undefined
   /** The index of the search; undefined in memory. */
   readonly search: string | undefined
   readonly checkpoints: Checkpoints
@@ -126,7 +138,7 @@ function assemble(connection: Connection, failpoint: Failpoint | undefined, file
   const queue = createQueueTable(connection, contents)
   removeTornContents(connection, (change) => transact('process', change))
   const syncedCommit = () => transact('power', () => counters.set('log.synced', counters.get('log.synced') + 1))
-  const logSync = createLogSync(files.log, connection, syncedCommit)
+  const logSync = createLogSync(files.log, connection, syncedCommit, files.syncFile && { sync: files.syncFile })
   const events = createEventTable(connection, counters, contents)
   const prune = createPrune(connection, transact, counters)
   const search = createSearchIndex(files.search, createSearchSource(connection, events))

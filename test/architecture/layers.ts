@@ -43,6 +43,8 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     node: false,
   },
   platform: { layers: ['platform', 'kernel', 'protocol', 'machines', 'ports'], packages: true, node: true },
+  // A world that is played: the other implementation of the effects.
+  simulation: { layers: ['simulation', 'kernel', 'protocol', 'ports'], packages: [], node: true },
   plugins: {
     layers: ['plugins', 'kernel', 'protocol', 'machines'],
     contracts: {
@@ -99,6 +101,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     layers: [
       'published/testing',
       'published/kit',
+      'simulation',
       'server',
       'http',
       'plugins',

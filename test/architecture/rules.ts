@@ -37,7 +37,7 @@ const FORBIDDEN: readonly { readonly what: string; readonly pattern: RegExp; rea
     what: 'setTimeout',
     pattern: /(?<![.\w])setTimeout\s*\((?!\w+\s*:)/,
     allowed:
-      /^src\/(platform\/node\/|programs\/sandbox\/node-|(?:published\/client|programs\/page)\/platform\.ts$|server\/|cli\/|published\/testing\/)/,
+      /^src\/(platform\/node\/|programs\/sandbox\/node-|(?:published\/client|programs\/page)\/platform\.ts$|server\/|cli\/|published\/testing\/|simulation\/clock\.ts$)/,
   },
   {
     what: 'setInterval',
@@ -57,7 +57,8 @@ const CUTS = /\.slice\(0, ?[^)]*\)\}(?:…|\\n\[|\\n…)/
 const FORBIDDEN_MODULES: readonly { readonly pattern: RegExp; readonly allowed: RegExp; readonly except?: readonly string[] }[] = [
   {
     pattern: /^(node:)?fs(\/promises)?$/,
-    allowed: /^src\/(platform\/node\/|programs\/(?:native|sandbox|toolbox)\/node-|server\/|cli\/|published\/testing\/|store\/)/,
+    allowed:
+      /^src\/(platform\/node\/|programs\/(?:native|sandbox|toolbox)\/node-|server\/|cli\/|published\/testing\/|store\/|simulation\/power\.ts$)/,
   },
   {
     pattern: /^(node:)?child_process$/,

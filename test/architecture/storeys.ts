@@ -6,7 +6,7 @@ import { type SourceFile, neighbours } from './source.js'
  * Files directly in a folder that its list does not name are free; every folder in it is named.
  */
 const STOREYS: Readonly<Record<string, string>> = {
-  src: 'kernel | protocol | machines store | ports | platform plugins http | actors | server | published | cli programs',
+  src: 'kernel | protocol | machines store | ports | platform plugins http simulation | actors | server | published | cli programs',
   'src/machines':
     'report required | acceptance acp events external goals interaction look lsp mcp permission plugin pty runtime screen semantic session shell sign-in subagents vcs worker workflows workspace',
   'src/actors': 'artifact inspector provider telemetry tenancy | events resource | interaction plugin workspace | session | host | runtime',

@@ -1,8 +1,9 @@
 import { rmSync } from 'node:fs'
 import { afterAll } from 'vitest'
-import { createFakeEffects as create, type FakeEffects, type FakeOverrides } from '../../src/published/testing/world/effects.js'
+import { createFakeEffects as create } from '../../src/published/testing/world/effects.js'
+import type { FakeEffects, FakeOverrides } from '../../src/simulation/effects.js'
 
-export type { FakeEffects } from '../../src/published/testing/world/effects.js'
+export type { FakeEffects } from '../../src/simulation/effects.js'
 
 const roots = new Set<string>()
 afterAll(() => {

@@ -7,7 +7,7 @@ import { createTokens } from '../../src/http/admission/tokens.js'
 import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import type { Caller } from '../../src/protocol/caller.js'
 import { SvcError } from '../../src/protocol/errors.js'
-import { createFakeClock } from '../../src/published/testing/world/clock.js'
+import { createFakeClock } from '../../src/simulation/clock.js'
 import { createFakeRuntime } from '../fakes/runtime.js'
 import { BEARER, TOKEN, createTestServer, withToken } from './setup.js'
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import type { HttpServer } from '../../src/http/server.js'
-import { createFakeClock } from '../../src/published/testing/world/clock.js'
+import { createFakeClock } from '../../src/simulation/clock.js'
 import { createFakeRuntime } from '../fakes/runtime.js'
 import { createTestServer } from './setup.js'
 

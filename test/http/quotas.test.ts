@@ -8,7 +8,7 @@ import type { HttpServer } from '../../src/http/server.js'
 import { type Caller, type Quotas, TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import { SvcError } from '../../src/protocol/errors.js'
 import { LIMITS } from '../../src/protocol/limits.js'
-import { createFakeClock } from '../../src/published/testing/world/clock.js'
+import { createFakeClock } from '../../src/simulation/clock.js'
 import { createFakeRuntime, SESSION_ID } from '../fakes/runtime.js'
 import { createTestServer } from './setup.js'
 

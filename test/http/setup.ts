@@ -4,7 +4,7 @@ import type { HttpServer, HttpServerOptions } from '../../src/http/server.js'
 import { createTokens } from '../../src/http/admission/tokens.js'
 import type { Log } from '../../src/ports/effects.js'
 import type { RouteContract } from '../../src/protocol/route.js'
-import { createFakeClock } from '../../src/published/testing/world/clock.js'
+import { createFakeClock } from '../../src/simulation/clock.js'
 import { WORKFLOW } from '../fakes/operations.js'
 import { FOREIGN_REQUEST_ID, FOREIGN_SESSION_ID, PART, REQUEST_ID, SESSION_ID, createFakeRuntime } from '../fakes/runtime.js'
 

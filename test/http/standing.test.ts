@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest'
 import { createStanding } from '../../src/http/admission/standing.js'
 import { type Caller, TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import { LIMITS } from '../../src/protocol/limits.js'
-import { createFakeClock } from '../../src/published/testing/world/clock.js'
+import { createFakeClock } from '../../src/simulation/clock.js'
 
 const hosted: Caller = { ...TRUSTED_CALLER, authenticated: true, hosted: true }
 

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ApiError } from '../../src/protocol/api-error.js'
 import { createFakeRuntime } from '../fakes/runtime.js'
-import { createFakeClock } from '../../src/published/testing/world/clock.js'
+import { createFakeClock } from '../../src/simulation/clock.js'
 import { TOKEN, createTestServer, withToken } from './setup.js'
 
 const server = createTestServer()

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createAlarm } from '../../src/kernel/alarm.js'
 import { sleep, timeLimit, waitAtMost, withinTime } from '../../src/kernel/patience.js'
 import { watchSilence } from '../../src/kernel/silence.js'
-import { createFakeClock } from '../../src/published/testing/world/clock.js'
+import { createFakeClock } from '../../src/simulation/clock.js'
 
 const forever = new Promise<never>(() => undefined)
 

@@ -11,7 +11,7 @@ import { createRing } from '../../actors/inspector/ring.js'
 import type { RunningRuntime } from '../../actors/runtime/runtime.js'
 import { type InspectedActor, type InspectorRecord, TRACE_FORMAT, TRACE_VERSION } from '../../protocol/system/inspector.js'
 import type { ActorSelector, AwaitState, SendEvent, StateOptions, TakeTrace, TestActors } from './actor-types.js'
-import type { FakeEffects } from './world/effects.js'
+import type { FakeEffects } from '../../simulation/effects.js'
 import { eventsOfKind, MACHINES, statesOfKind } from './machines.js'
 import { errorAt, stackAbove, type Waits } from './waits.js'
 

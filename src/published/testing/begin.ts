@@ -6,7 +6,7 @@ import type { PluginPrograms } from '../../actors/plugin/start-plans.js'
 import { createRuntime, type RunningRuntime } from '../../actors/runtime/runtime.js'
 import { openStore } from '../../store/open.js'
 import type { Store } from '../../store/store.js'
-import type { FakeEffects } from './world/effects.js'
+import type { FakeEffects } from '../../simulation/effects.js'
 import { hear, type Heard } from './heard.js'
 import { PLAYED_CONFIG } from './steps.js'
 

@@ -30,7 +30,7 @@ export function hear(runtime: Runtime): Heard {
   const query = { after: undefined, tail: true, limit: 1000, sessionId: undefined }
   return {
     events,
-    subscription: runtime.events.subscribe(TRUSTED_CALLER, query, collect(see)),
+    subscription: runtime.events.subscribe(TRUSTED_CALLER, query, sinkOf(see)),
     listen(listener) {
       listeners.add(listener)
       return () => void listeners.delete(listener)
@@ -38,13 +38,18 @@ export function hear(runtime: Runtime): Heard {
   }
 }
 
-/** A sink that reads its own frames back. */
-function collect(see: (event: SeenEvent) => void): FrameSink {
+/** A sink that reads its own frames back; `hasCursor`: a reader may go on behind it. */
+export function sinkOf(see: (event: SeenEvent, hasCursor: boolean) => void): FrameSink {
   return {
     write(frame) {
       for (const record of new TextDecoder().decode(frame).split('\n\n')) {
-        const data = record.split('\n').find((line) => line.startsWith('data: '))
-        if (data !== undefined) see(JSON.parse(data.slice(6)) as SeenEvent)
+        const lines = record.split('\n')
+        const data = lines.find((line) => line.startsWith('data: '))
+        if (data !== undefined)
+          see(
+            JSON.parse(data.slice(6)) as SeenEvent,
+            lines.some((line) => line.startsWith('id: ')),
+          )
       }
     },
     room: () => LIMITS.events.replayPageBytes,

@@ -10,8 +10,8 @@ import type { Runtime } from '../../ports/facades.js'
 import type { Plugin } from '../kit/plugin-types.js'
 import { createRuntime } from '../kit/runtime.js'
 import type { PackageLifecycleInfo } from '../../protocol/plugin/plugin.js'
-import type { PlayedChild } from './world/child.js'
-import type { FakeEffects } from './world/effects.js'
+import type { PlayedChild } from '../../simulation/child.js'
+import type { FakeEffects } from '../../simulation/effects.js'
 import type { PlayedPlugin, PlayPlugin } from './played-plugin-types.js'
 
 export interface PlayedPluginDeps {

@@ -39,7 +39,7 @@ parentPort.on('message', (what) => {
 })
 `
 
-interface CheckpointThread {
+export interface CheckpointThread {
   /** Resolves when it is done; rejects when the thread has ended. */
   checkpoint(): Promise<void>
   /** Waits until its handle is closed. */

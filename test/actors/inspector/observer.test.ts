@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { createActorDirectory } from '../../../src/kernel/roots.js'
 import { createInspector } from '../../../src/actors/inspector/inspector.js'
 import type { InspectorRecord } from '../../../src/protocol/system/inspector.js'
-import { createFakeClock } from '../../../src/published/testing/world/clock.js'
+import { createFakeClock } from '../../../src/simulation/clock.js'
 
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
 const sink = { write: () => undefined, pending: () => 0, room: () => 0, drained: () => Promise.resolve(), end: () => undefined }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createRing } from '../../../src/actors/inspector/ring.js'
 import { createViewers } from '../../../src/actors/inspector/viewers.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
-import { createFakeClock } from '../../../src/published/testing/world/clock.js'
+import { createFakeClock } from '../../../src/simulation/clock.js'
 
 test('a record is sent at once after a pause, and what follows is gathered', () => {
   const clock = createFakeClock()

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { PlayedChild } from '../../../src/published/testing/world/child.js'
+import type { PlayedChild } from '../../../src/simulation/child.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 import { startTestService } from '../../fakes/service.js'
 

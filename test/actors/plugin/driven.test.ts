@@ -10,7 +10,7 @@ import { createNpmCache } from '../../../src/actors/plugin/entry/npm-cache.js'
 import { startProcess } from '../../../src/actors/plugin/process/process-instance.js'
 import { createSandbox } from '../../../src/actors/plugin/entry/sandbox.js'
 import { createFakeEffects } from '../../fakes/effects.js'
-import { createFakeProcesses } from '../../../src/published/testing/world/processes.js'
+import { createFakeProcesses } from '../../../src/simulation/processes.js'
 
 const NODE = '/opt/node/bin/node'
 

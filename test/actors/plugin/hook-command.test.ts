@@ -13,7 +13,7 @@ import { createSandbox } from '../../../src/actors/plugin/entry/sandbox.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import type { HostCapability } from '../../../src/protocol/plugin/plugin.js'
 import { createFakeEffects } from '../../fakes/effects.js'
-import { createFakeProcesses } from '../../../src/published/testing/world/processes.js'
+import { createFakeProcesses } from '../../../src/simulation/processes.js'
 
 const FIXTURES = join(import.meta.dirname, '../../fixtures/hook-commands')
 const GRANTS: ReadonlySet<HostCapability> = new Set(['process-spawn', 'workspace-read', 'network'])

@@ -9,7 +9,7 @@ import { createNodeEffects } from '../../../src/platform/node/node-effects.js'
 import { createNpmCache, parseNpmSpec } from '../../../src/actors/plugin/entry/npm-cache.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import { createFakeEffects } from '../../fakes/effects.js'
-import { createFakeProcesses } from '../../../src/published/testing/world/processes.js'
+import { createFakeProcesses } from '../../../src/simulation/processes.js'
 
 interface Outcome {
   readonly spec: string

@@ -9,7 +9,7 @@ import { createWakers } from '../../../src/actors/plugin/process/wakers.js'
 import type { ProcessSpec } from '../../../src/actors/plugin/process/process-spec.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import type { StreamPart } from '../../../src/ports/provider-adapter.js'
-import { createFakeClock } from '../../../src/published/testing/world/clock.js'
+import { createFakeClock } from '../../../src/simulation/clock.js'
 import { until } from '../../fakes/programs.js'
 import { effects, processes, start, type Started } from './started-process.js'
 

@@ -4,7 +4,7 @@ import { createServedSessions } from '../../../src/actors/plugin/brokers/served-
 import type { InstancePlace } from '../../../src/actors/plugin/generation/instance.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import type { Session } from '../../../src/protocol/session/session.js'
-import { createFakeClock } from '../../../src/published/testing/world/clock.js'
+import { createFakeClock } from '../../../src/simulation/clock.js'
 
 const PARENTS: Readonly<Record<string, string | undefined>> = { child: 'one', grandchild: 'child', elsewhere: 'one' }
 const DIRECTORIES: Readonly<Record<string, string>> = { elsewhere: '/other' }

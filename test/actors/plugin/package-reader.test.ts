@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import type { Effects } from '../../../src/ports/effects.js'
 import { createPackageReader } from '../../../src/actors/plugin/package/package-reader.js'
-import { createFakeClock } from '../../../src/published/testing/world/clock.js'
+import { createFakeClock } from '../../../src/simulation/clock.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 import { writePackage } from '../../fakes/packages.js'
 

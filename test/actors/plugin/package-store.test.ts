@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { Effects } from '../../../src/ports/effects.js'
 import { createPackageStore, type PackageStore, type PinnedContent } from '../../../src/actors/plugin/package/package-store.js'
 import { hashPackage } from '../../../src/actors/plugin/package/revision.js'
-import { createFakeClock } from '../../../src/published/testing/world/clock.js'
+import { createFakeClock } from '../../../src/simulation/clock.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 import { makeExecutable, writePackage, writeTwins } from '../../fakes/packages.js'
 

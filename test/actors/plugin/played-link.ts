@@ -2,7 +2,7 @@ import type { OnCall } from '../../../src/actors/plugin/calls/call-log.js'
 import type { InstanceProblem, ReverseRequest } from '../../../src/actors/plugin/generation/instance.js'
 import { createLink, type Link } from '../../../src/actors/plugin/link/link.js'
 import type { PluginOwner } from '../../../src/protocol/plugin/plugin-frame.js'
-import { createFakeClock, type FakeClock } from '../../../src/published/testing/world/clock.js'
+import { createFakeClock, type FakeClock } from '../../../src/simulation/clock.js'
 
 export const OWNER: PluginOwner = {
   pluginId: 'dev.example.tool',

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createLeases } from '../../../src/actors/plugin/brokers/leases.js'
 import { startProcess } from '../../../src/actors/plugin/process/process-instance.js'
 import { createInstanceIds, type ProcessSpec } from '../../../src/actors/plugin/process/process-spec.js'
-import type { PlayedChild } from '../../../src/published/testing/world/child.js'
+import type { PlayedChild } from '../../../src/simulation/child.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 
 type Frame = Record<string, unknown>

@@ -9,7 +9,7 @@ import type { ChildPipe } from '../../../src/ports/effects.js'
 import { createNodeEffects } from '../../../src/platform/node/node-effects.js'
 import { bubblewrapArgs, createSandbox, sandboxPolicy } from '../../../src/actors/plugin/entry/sandbox.js'
 import { createFakeEffects } from '../../fakes/effects.js'
-import { createFakeProcesses } from '../../../src/published/testing/world/processes.js'
+import { createFakeProcesses } from '../../../src/simulation/processes.js'
 import { isRunning, until } from '../../fakes/programs.js'
 
 describe('the policy', () => {

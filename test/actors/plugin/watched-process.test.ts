@@ -5,7 +5,7 @@ import type { ProcessWatch } from '../../../src/actors/plugin/process/process-sp
 import { createInstanceIds, pluginEnvironment } from '../../../src/actors/plugin/process/process-spec.js'
 import { createWatchdog } from '../../../src/actors/plugin/process/watchdog.js'
 import type { PluginEvent } from '../../../src/protocol/plugin/plugin-requests.js'
-import { createFakeClock } from '../../../src/published/testing/world/clock.js'
+import { createFakeClock } from '../../../src/simulation/clock.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 import { playLink } from './played-link.js'
 

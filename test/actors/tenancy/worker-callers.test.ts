@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { openWorkerCallers } from '../../../src/actors/tenancy/worker/worker-callers.js'
 import { keyOfBytes, readToken } from '../../../src/actors/tenancy/worker/worker-token.js'
-import { createFakeClock } from '../../../src/published/testing/world/clock.js'
+import { createFakeClock } from '../../../src/simulation/clock.js'
 import { bootstrapAt, signWorker, signWorkerText, WORKER_PREFIX, workerClaims, workerKeys } from '../../fakes/workers.js'
 
 const clock = createFakeClock()

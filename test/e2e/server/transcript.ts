@@ -4,28 +4,43 @@ import type { AnyEvent } from './stream.js'
 
 /** The messages of one session after these events, oldest first. Deltas are added to the part they belong to. */
 export function rebuild(events: readonly AnyEvent[], sessionId: string): Message[] {
+  const transcripts = createTranscripts()
+  for (const event of events) transcripts.see(event)
+  return transcripts.messages(sessionId)
+}
+
+export interface Transcripts {
+  see(event: AnyEvent): void
+  /** Oldest first. */
+  messages(sessionId: string): Message[]
+}
+
+export function createTranscripts(): Transcripts {
   const messages = new Map<string, { info: Message['info']; parts: Map<string, Part> }>()
-  for (const event of events) {
-    if (event.type === 'message.updated' && event.data.sessionID === sessionId) {
-      const { info } = event.data
-      messages.set(info.id, { info, parts: messages.get(info.id)?.parts ?? new Map<string, Part>() })
-    } else if (event.type === 'message.removed') {
-      messages.delete(event.data.messageID)
-    } else if (event.type === 'message.part.updated') {
-      const part = plainPart(event.data.part)
-      const message = messages.get(part.messageId)
-      if (message === undefined) continue
-      message.parts.set(part.id, part)
-    } else if (event.type === 'message.part.removed') {
-      messages.get(event.data.messageID)?.parts.delete(event.data.partID)
-    } else if (event.type === 'message.part.delta') {
-      const { messageID, partID, delta } = event.data
-      const part = messages.get(messageID)?.parts.get(partID)
-      if (part?.type !== 'text' && part?.type !== 'reasoning') continue
-      messages.get(messageID)?.parts.set(partID, { ...part, text: part.text + delta })
-    }
+  return {
+    see(event) {
+      if (event.type === 'message.updated') {
+        const { info } = event.data
+        messages.set(info.id, { info, parts: messages.get(info.id)?.parts ?? new Map<string, Part>() })
+      } else if (event.type === 'message.removed') {
+        messages.delete(event.data.messageID)
+      } else if (event.type === 'message.part.updated') {
+        const part = plainPart(event.data.part)
+        messages.get(part.messageId)?.parts.set(part.id, part)
+      } else if (event.type === 'message.part.removed') {
+        messages.get(event.data.messageID)?.parts.delete(event.data.partID)
+      } else if (event.type === 'message.part.delta') {
+        const { messageID, partID, delta } = event.data
+        const part = messages.get(messageID)?.parts.get(partID)
+        if (part?.type !== 'text' && part?.type !== 'reasoning') return
+        messages.get(messageID)?.parts.set(partID, { ...part, text: part.text + delta })
+      }
+    },
+    messages: (sessionId) =>
+      [...messages.values()]
+        .filter(({ info }) => info.sessionId === sessionId)
+        .map(({ info, parts }) => ({ info, parts: [...parts.values()] })),
   }
-  return [...messages.values()].map(({ info, parts }) => ({ info, parts: [...parts.values()] }))
 }
 
 /** Only what a later reader of the log is shown too: no deltas, no calls whose arguments are still arriving. */

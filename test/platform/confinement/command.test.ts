@@ -5,7 +5,7 @@ import { createProtectedFiles } from '../../../src/platform/protection/protected
 import { PROTECTED_NAMES } from '../../../src/platform/protection/protected-names.js'
 import { createCommandSandbox } from '../../../src/platform/confinement/confined-command.js'
 import type { SandboxedCommand } from '../../../src/ports/doors.js'
-import { createFakeProcesses } from '../../../src/published/testing/world/processes.js'
+import { createFakeProcesses } from '../../../src/simulation/processes.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 
 /** A machine on which bubblewrap works, as far as anybody can tell. */

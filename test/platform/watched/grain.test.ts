@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { createFileProbe } from '../../../src/platform/watched/file-probe.js'
-import { createFakeClock } from '../../../src/published/testing/world/clock.js'
+import { createFakeClock } from '../../../src/simulation/clock.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 
 it.each([

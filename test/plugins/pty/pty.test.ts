@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 import type { Caller } from '../../../src/protocol/caller.js'
 import type { Pty } from '../../../src/protocol/terminal/pty.js'
 import { openStore } from '../../../src/store/open.js'
-import type { PlayedTerminal } from '../../../src/published/testing/world/terminals.js'
+import type { PlayedTerminal } from '../../../src/simulation/terminals.js'
 import { type PtyPlace, startPty } from './fixture.js'
 
 const STRANGER: Caller = { subject: 'hosted:other', tenantId: 'other', authenticated: true, operator: false, directoryPrefixes: undefined }

@@ -1,7 +1,7 @@
 // Holds threat-model §6.3.3.
 import { expect, test } from 'vitest'
 import { createAgenda } from '../../../src/plugins/workflows/runs/agenda.js'
-import { createFakeClock } from '../../../src/published/testing/world/clock.js'
+import { createFakeClock } from '../../../src/simulation/clock.js'
 
 function open() {
   const clock = createFakeClock(0)

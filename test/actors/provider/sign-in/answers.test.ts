@@ -1,7 +1,7 @@
 /** What an authorization server may answer that is not what it should: each refused beside the same sign-in without it, and nothing of it is told or kept. */
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { type AuthorizationServer, CLIENT, signInAsBrowser, startAuthorizationServer } from '../../../fixtures/authorization-server.js'
-import { createFakeClock } from '../../../../src/published/testing/world/clock.js'
+import { createFakeClock } from '../../../../src/simulation/clock.js'
 import { withConnection } from '../../../../src/actors/provider/credentials/document.js'
 import { LIMITS } from '../../../../src/protocol/limits.js'
 import { setUpSignIns } from './setup.js'

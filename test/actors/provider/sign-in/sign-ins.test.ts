@@ -3,7 +3,7 @@ import { methodsOf } from '../../../../src/actors/provider/sign-in/settings.js'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { type AuthorizationServer, CLIENT, signInAsBrowser, startAuthorizationServer } from '../../../fixtures/authorization-server.js'
 import { LIMITS } from '../../../../src/protocol/limits.js'
-import { createFakeClock } from '../../../../src/published/testing/world/clock.js'
+import { createFakeClock } from '../../../../src/simulation/clock.js'
 import { CALLER, ENDPOINT, setUpSignIns } from './setup.js'
 
 let server: AuthorizationServer

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../ports/effects.js'
+import type { Clock } from '../ports/effects.js'
 
 export interface FakeClock extends Clock {
   /** Fires every timer due within `ms`, in order, at its own time; then both clocks stand `ms` later. */

@@ -1,4 +1,4 @@
-import type { Terminal, TerminalOptions, Terminals } from '../../../ports/effects.js'
+import type { Terminal, TerminalOptions, Terminals } from '../ports/effects.js'
 
 /** One terminal, played by a test. */
 export interface PlayedTerminal extends Terminal {

@@ -1,4 +1,4 @@
-import type { ChildPipe, PipeOptions } from '../../../ports/effects.js'
+import type { ChildPipe, PipeOptions } from '../ports/effects.js'
 
 type Ending = Awaited<ChildPipe['ended']>
 

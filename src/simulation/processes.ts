@@ -1,4 +1,4 @@
-import type { PipeOptions, ProcessResult, Processes, SpawnOptions } from '../../../ports/effects.js'
+import type { PipeOptions, ProcessResult, Processes, SpawnOptions } from '../ports/effects.js'
 import { createPlayedChild, type PlayedChild } from './child.js'
 
 type Answer = Partial<ProcessResult>

@@ -1,0 +1,45 @@
+/**
+ * `npm run simulate -- --seed N --hours H`: plays histories of that seed and those after it, until their clocks have gone so many hours. The
+ * first that fails is cut down and printed as a test. What a seed plays is the same on every machine: compare `trace`.
+ */
+import { createHash } from 'node:crypto'
+import { parseArgs } from 'node:util'
+import { createRandom } from '../../src/simulation/random.js'
+import { DEFECTS } from './defects.js'
+import { draw } from './history.js'
+import { play } from './simulate.js'
+import { shrink, testOf } from './shrink.js'
+
+const HOUR = 3_600_000
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: '1' },
+    hours: { type: 'string', default: '24' },
+    steps: { type: 'string', default: '120' },
+    // One of the planted defects, to see that it is found.
+    defect: { type: 'string' },
+  },
+})
+
+const write = (line: string) => void process.stdout.write(`${line}\n`)
+const plant = DEFECTS[values.defect ?? ''] ?? (() => ({}))
+const floods = values.defect === 'a queue without a bound'
+const steps = Number(values.steps)
+const all = createHash('sha256')
+let passed = 0
+let seed = Number(values.seed)
+for (; passed < Number(values.hours) * HOUR; seed++) {
+  const history = draw(createRandom(seed), steps, { floods })
+  const { trace, lasted, fault } = await play(seed, history, plant())
+  all.update(trace)
+  passed += lasted
+  write(`seed ${seed}: ${history.length} steps, ${(lasted / HOUR).toFixed(1)} h, trace ${trace}`)
+  if (fault === undefined) continue
+  write(`after step ${fault.after}: ${fault.says}`)
+  const shrunk = await shrink(seed, history, plant)
+  write(`${shrunk.history.length} steps are enough (${shrunk.tries} histories were tried):\n\n${testOf(seed, shrunk)}`)
+  process.exitCode = 1
+  break
+}
+write(`seed ${values.seed}, ${(passed / HOUR).toFixed(1)} h, trace ${all.digest('hex')}`)

@@ -12,7 +12,7 @@ import { LSP } from './commands/lsp/lsp-pages.js'
 import type { AuditOptions } from './commands/audit/audit-page.js'
 import type { LogsOptions } from './commands/logs/logs-page.js'
 import type { McpOptions } from './commands/mcp/mcp-options.js'
-import { MCP } from './commands/mcp/mcp-page.js'
+import { readMcpArguments } from './commands/mcp/mcp-arguments.js'
 import type { ModelsOptions, ProvidersOptions } from './commands/models/models-options.js'
 import { MODELS, PROVIDERS } from './commands/models/models-pages.js'
 import { type PluginOptions, readPluginArguments } from './commands/plugin/plugin-arguments.js'
@@ -23,10 +23,9 @@ import { type PermissionOptions, readPermissionArguments } from './commands/perm
 import { readRequestArguments, type RequestOptions } from './commands/request/request-arguments.js'
 import { readResourceArguments, type ResourceOptions } from './commands/resource/resource-arguments.js'
 import { readSessionArguments, type SessionOptions } from './commands/session/session-arguments.js'
-import { meant } from './line/nearest.js'
 import { type Option, type Value, VALUES } from './line/page.js'
 import { COMPLETION, MAN, OPENAPI, PAGES } from './help/pages.js'
-import { type Line, pageOf, readLine } from './line/read-line.js'
+import { type Line, readLine } from './line/read-line.js'
 import { readAudit, readBackup, readCleanup, readLogs, readRestore, readUpgrade, readUsage } from './upkeep-arguments.js'
 import { readTokenArguments, type TokenOptions } from './commands/token/token-arguments.js'
 import type { BackupCommand, RestoreCommand } from './commands/backup/backup-pages.js'
@@ -34,6 +33,7 @@ import type { UpgradeOptions } from './commands/upgrade/upgrade-page.js'
 import type { UsageOptions } from './commands/usage/usage-page.js'
 import { readWorkflowArguments, type WorkflowOptions } from './commands/workflow/workflow-arguments.js'
 import { messageOf } from '../protocol/message-of.js'
+import { unknownCommand } from './unknown-command.js'
 
 export type Command =
   | { readonly name: 'serve'; readonly options: ServeOptions }
@@ -132,11 +132,6 @@ function topicOf([command, action]: readonly string[]): string | undefined {
   return found.pages.find(({ name }) => name === `${command} ${action}`)?.name ?? found.name
 }
 
-function unknownCommand(name: string): string {
-  const names = PAGES.flatMap((each) => ('alias' in each && each.alias !== undefined ? [each.name, each.alias] : [each.name]))
-  return `there is no ${name.startsWith('-') ? 'option' : 'command'} "${name}"${meant(name, names) || `; the commands are ${PAGES.map((each) => each.name).join(', ')}`}`
-}
-
 function readCommand(name: string, args: string[]): Command {
   switch (name) {
     case 'serve':
@@ -150,7 +145,7 @@ function readCommand(name: string, args: string[]): Command {
     case 'doctor':
       return { name, options: readDoctor(args) }
     case 'mcp':
-      return { name, options: readMcp(args) }
+      return { name, options: readMcpArguments(args, readServerUrl) }
     case 'lsp':
       return { name, options: readProgramArguments(LSP, args, readServerUrl) }
     case 'formatter':
@@ -281,6 +276,11 @@ function readRun(args: string[]): RunOptions {
   if (values.continue && values.session !== undefined) throw new Error('--continue needs no --session')
   if (values.variant !== undefined && values.model === undefined) throw new Error('--variant needs --model')
   if (values.quiet && values.verbose) throw new Error('--quiet needs no --verbose')
+  if (values.server !== undefined && (values.ephemeral || values.config.length > 0))
+    throw new Error(`--${values.ephemeral ? 'ephemeral' : 'config'} needs no --server: it has a server of its own`)
+  if (values.ephemeral && (values.continue || values.session !== undefined))
+    throw new Error(`--ephemeral begins anew, and needs no --${values.continue ? 'continue' : 'session'}`)
+  if (values.continue && isSetting(words[0])) throw new Error(`-c is short for --continue; write --config "${words[0]}"`)
   if (values.json && values.output !== undefined) throw new Error('--json is short for --output json, and needs no --output')
   return {
     prompt: prompt === '' || prompt === '-' ? undefined : prompt,
@@ -299,9 +299,16 @@ function readRun(args: string[]): RunOptions {
     isQuiet: values.quiet,
     isVerbose: values.verbose,
     isThinking: values.thinking,
+    config: values.config,
+    ephemeral: values.ephemeral,
     allow: values.allow ?? 'ask',
     unattended: values.unattended,
   }
+}
+
+/** As other agents of the terminal take it behind `-c`. */
+function isSetting(word: string | undefined): boolean {
+  return word !== undefined && /^[A-Za-z][\w-]*(?:\.[\w"-]+)*=\S+$/.test(word)
 }
 
 function readChat(args: string[]): ChatOptions {
@@ -337,16 +344,6 @@ function readPlace(values: { dir: string | undefined; server: string | undefined
 function readModels(args: string[]): ModelsOptions {
   const { values, words } = readLine(MODELS, args)
   return { ...readPlace(values), provider: words[0], verbose: values.verbose }
-}
-
-function readMcp([action, ...rest]: string[]): McpOptions {
-  const page = pageOf(MCP, action)
-  if (page.name === 'mcp list') {
-    const { values, words } = readLine(page, rest)
-    return { action: 'list', ...readPlace(values), name: words[0], connect: values.connect }
-  }
-  const { values, first: name } = readLine(page, rest)
-  return { action: page.name === 'mcp accept' ? 'accept' : 'revoke', ...readPlace(values), name }
 }
 
 function readProviders(args: string[]): ProvidersOptions {

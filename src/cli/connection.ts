@@ -6,6 +6,8 @@
  * I2 A server inside a process ends once no other command uses it: it can no longer be found when that is looked at for the last time.
  * I3 What an agent has started does not use the server of that agent as its operator: it gets a server and a state directory of its
  *    own, which go with it.
+ * I4 A server whose configuration holds for one command is found by no other, and one that leaves nothing has a state directory that goes
+ *    with its process, however that ends in order.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -48,10 +50,14 @@ const PATIENCE = 15_000
 const PAUSE = 100
 
 /** A connection to the server at `url`, to the one that uses our state directory, or to one of our own that only commands of this user find. */
-export async function connect(url: string | undefined, { isApart = false } = {}): Promise<Connection> {
+export async function connect(url: string | undefined, options: Own = {}): Promise<Connection> {
   if (url !== undefined) return connectTo(url)
+  const { isApart = false, isEphemeral = false, configuration } = options
   const { state } = nodePaths(process.env)
-  const startOwn = prepareOwn()
+  if (configuration !== undefined) process.env['SVC_AGENT_CONFIG_CONTENT'] = configuration
+  const startOwn = prepareOwn(configuration !== undefined)
+  if (isEphemeral) return startEphemeral(startOwn, state)
+  if (configuration !== undefined) return startAlone(startOwn, state)
   for (const deadline = Date.now() + PATIENCE; ; await delay(PAUSE)) {
     const joined = isApart && IS_OF_AGENT && readPresence(state) !== undefined ? 'refused' : await join(state)
     if (joined === 'refused') return startApart(startOwn) // I3
@@ -63,6 +69,15 @@ export async function connect(url: string | undefined, { isApart = false } = {})
       if (!isHeld || Date.now() > deadline) throw explainLock(error, state)
     }
   }
+}
+
+interface Own {
+  /** For what an agent has started: see I3. */
+  readonly isApart?: boolean
+  /** On a state directory of its own, which is removed; sign-ins and keys are those of the usual one. */
+  readonly isEphemeral?: boolean
+  /** Text that stands for `SVC_AGENT_CONFIG_CONTENT`. */
+  readonly configuration?: string | undefined
 }
 
 /** A connection to a running server; nothing is sent before the first call. */
@@ -97,17 +112,39 @@ async function join(state: string): Promise<Connection | 'refused' | undefined> 
   return verdict !== undefined && 'refused' in verdict ? 'refused' : undefined
 }
 
-/** A state directory that is made for this and removed with it. */
 async function startApart(startOwn: () => Promise<Connection>): Promise<Connection> {
+  writeError('an agent runs this: it has a server of its own, whose conversations are gone when it ends\n', 'dim')
+  return startRemoved(startOwn)
+}
+
+async function startEphemeral(startOwn: () => Promise<Connection>, usual: string): Promise<Connection> {
+  process.env['SVC_AGENT_AUTH_PATH'] ??= joinPath(usual, 'auth.json')
+  return startRemoved(startOwn)
+}
+
+/** On a state directory that is made for this and removed with it, also where a second Ctrl-C ends the process at once. */
+async function startRemoved(startOwn: () => Promise<Connection>): Promise<Connection> {
   const state = mkdtempSync(joinPath(tmpdir(), 'svc-apart-'))
   process.env['SVC_AGENT_STATE_DIR'] = state
-  writeError('an agent runs this: it has a server of its own, whose conversations are gone when it ends\n', 'dim')
+  const remove = () => rmSync(state, { recursive: true, force: true })
+  process.once('exit', remove)
   const own = await startOwn()
   const close = async () => {
     await own.close()
-    rmSync(state, { recursive: true, force: true })
+    remove()
   }
   return { ...own, close }
+}
+
+/** The server that runs has a configuration of its own. */
+async function startAlone(startOwn: () => Promise<Connection>, state: string): Promise<Connection> {
+  try {
+    return await startOwn()
+  } catch (error) {
+    if (!(error instanceof SvcError) || error.code !== 'resource.conflict') throw error
+    const message = `another svc uses ${state}, and its configuration stays as it is: --ephemeral has a server of its own, or stop the other first`
+    throw new SvcError('resource.conflict', message, {}, { cause: error })
+  }
 }
 
 /** A mark is that of the server and a part of its own, which for a terminal begins with `OF_TERMINAL`. */
@@ -124,8 +161,8 @@ async function isThere({ url }: Presence): Promise<boolean> {
   }
 }
 
-/** Starts a server on a free loopback port; may be called again after it has failed. */
-function prepareOwn(): () => Promise<Connection> {
+/** Starts a server on a free loopback port; may be called again after it has failed. Other commands do not find one that is alone. */
+function prepareOwn(isAlone = false): () => Promise<Connection> {
   let loading: ReturnType<typeof load> | undefined
   return async () => {
     loading ??= load()
@@ -133,6 +170,7 @@ function prepareOwn(): () => Promise<Connection> {
     const token = randomBytes(32).toString('base64url')
     const options = { hostname: '127.0.0.1', port: 0, origins: [], hosts: [], token, kind: 'run' } as const
     const service = await startService(effects, options)
+    if (isAlone) service.hide()
     return {
       ...doorsOf(service.url, token),
       url: service.url,

@@ -1,21 +1,18 @@
-/** Moments at which something may have changed on a server, by records of its event stream that match; nothing of them is parsed. */
+/** Moments at which something may have changed on a server, by the types of the events of its stream. */
+import { PLATFORM } from '../published/client/platform.js'
+import { readRecords } from '../published/client/records.js'
 import type { Connection } from './connection.js'
 
-/** Of records that a piece may cut. */
-const CARRIED = 64
-
-/** Once as soon as the stream is open, then after each piece with a match; a lost connection is opened anew, and hints as well. */
-export async function* eventHints(open: Connection['open'], pattern: RegExp, signal: AbortSignal): AsyncGenerator<void> {
+/** Once as soon as the stream is open, then after each event whose type matches; a lost connection is opened anew, and hints as well. */
+export async function* eventHints(open: Connection['open'], isHint: (type: string) => boolean, signal: AbortSignal): AsyncGenerator<void> {
   while (!signal.aborted) {
     const headers = { accept: 'text/event-stream' }
-    const { body } = await open({ method: 'GET', target: '/v2/events?tail=true', headers, signal })
+    const response = await open({ method: 'GET', target: '/v2/events?tail=true', headers, signal })
     yield
-    let text = ''
-    for await (const piece of body ?? []) {
-      text = text.slice(-CARRIED) + Buffer.from(piece).toString('latin1')
-      if (!pattern.test(text)) continue
-      text = ''
-      yield
-    }
+    for await (const { value } of readRecords(response, PLATFORM)) if (isHint(typeOf(value))) yield
   }
+}
+
+function typeOf(event: unknown): string {
+  return typeof event === 'object' && event !== null && 'type' in event ? String(event.type) : ''
 }

@@ -47,9 +47,7 @@ async function main(argv: readonly string[]): Promise<number> {
       keepCompiledCode()
       return (await import('./commands/acp/acp.js')).acp(command.options)
     case 'mcp':
-      return command.options.action === 'list'
-        ? (await import('./commands/mcp/mcp.js')).showMcp(command.options)
-        : (await import('./commands/mcp/mcp-accept.js')).actOnMcp(command.options)
+      return (await import('./commands/mcp/mcp.js')).mcp(command.options)
     case 'lsp':
       return (await import('./commands/lsp/lsp.js')).lsp(command.options)
     case 'formatter':

@@ -61,3 +61,25 @@ test('the published schema describes every key', async () => {
   expect(keys).toHaveLength(34)
   expect(keys.filter(([, { description }]) => (description ?? '') === '')).toEqual([])
 })
+
+test('a key that svc does not know is refused with a guess and nothing is written; --force writes it, and it can be taken out', async () => {
+  const file = join(home.workspace, 'svc.json')
+  writeFileSync(file, '{}\n')
+  const guessed = await home.run(['config', 'set', 'agent.build.modl', 'svc/offline'])
+  expect(guessed).toEqual({
+    code: 2,
+    stdout: '',
+    stderr:
+      'svc: there is no key "agent.build.modl"; did you mean "agent.build.model"? Nothing was written; --force writes it all the same\n',
+  })
+  const unknown = await home.run(['config', 'set', 'nothing.like.it', '1'])
+  expect([unknown.code, unknown.stderr]).toEqual([
+    2,
+    expect.stringContaining('there is no key "nothing"; the keys are $schema, shell, model'),
+  ])
+  expect(readFileSync(file, 'utf8')).toBe('{}\n')
+  expect(await home.run(['config', 'set', '--force', 'nothing.like.it', '1'])).toMatchObject({ code: 0, stdout: `wrote ${file}\n` })
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ nothing: { like: { it: 1 } } })
+  expect(await home.run(['config', 'set', 'nothing', 'null'])).toMatchObject({ code: 0 })
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({})
+})

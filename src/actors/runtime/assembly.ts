@@ -98,6 +98,7 @@ export async function assemble(options: AssemblyOptions) {
   }
   let feed: EventFeed | undefined
   const pause = createPause()
+  const stopping = new AbortController()
   const core: Rows & Work & Sources = {
     effects,
     store,
@@ -109,6 +110,7 @@ export async function assemble(options: AssemblyOptions) {
     executions,
     outstanding,
     sequels: createSequels(effects.log),
+    stopping: stopping.signal,
     interactions,
     plugins: serving,
     pluginsHeard: async () => feed?.caughtUp(),
@@ -151,7 +153,6 @@ export async function assemble(options: AssemblyOptions) {
     { effects, store, version, inspect, inspectPayloads },
     { happening, extending, providing, core, system, sessions, artifacts },
   )
-  const stopping = new AbortController()
   return {
     core,
     management,

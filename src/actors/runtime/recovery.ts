@@ -14,9 +14,8 @@ import { isSummary } from '../session/history/conversation.js'
 import { removeStaged } from '../session/bundles/import.js'
 import { doMove } from '../session/state/moves.js'
 import { busyStatus } from '../session/admission/queue.js'
+import { STOPPED } from '../session/run/closing.js'
 import { interruptedPart } from '../session/history/interrupted-part.js'
-
-const RESTARTED = 'The server was stopped before the answer was complete.'
 
 /** Ends interrupted work; answers the sessions that have queued prompts. */
 export function recover(core: Rows & Work): string[] {
@@ -29,7 +28,7 @@ export function recover(core: Rows & Work): string[] {
   for (const sessionId of new Set([...messages.keys(), ...runs.keys(), ...queued])) {
     journal.commit('process', (tx) => {
       for (const { id } of messages.get(sessionId) ?? []) endMessage(core, tx, id)
-      for (const run of runs.get(sessionId) ?? []) store.runs.finish(run.id, 'interrupted', core.effects.clock.now(), RESTARTED)
+      for (const run of runs.get(sessionId) ?? []) store.runs.finish(run.id, 'interrupted', core.effects.clock.now(), STOPPED)
       const ended = endCompacting(core, tx, sessionId, messages.get(sessionId) ?? [])
       if (ended === undefined) return
       const session = doMove(core, tx, ended)
@@ -45,7 +44,7 @@ export function recover(core: Rows & Work): string[] {
 function endCompacting(core: Rows, tx: Change, sessionId: string, ended: readonly { readonly id: string }[]): Session | undefined {
   const session = core.store.sessions.get(sessionId)
   if (session?.time.compacting === undefined) return session
-  for (const { id } of ended) if (isSummary(core.store.messages.getInfo(id))) endedInError(core, tx, sessionId, id, RESTARTED)
+  for (const { id } of ended) if (isSummary(core.store.messages.getInfo(id))) endedInError(core, tx, sessionId, id, STOPPED)
   return markCompacting(core, tx, session, undefined)
 }
 
@@ -70,7 +69,7 @@ function endMessage(core: Rows, tx: Change, messageId: string): void {
   const info: AssistantInfo = {
     ...message.info,
     finish: 'error',
-    error: { message: RESTARTED, interrupted: true },
+    error: { message: STOPPED, interrupted: true },
     time: { ...message.info.time, completed: now },
   }
   tx.emitMessage(store.messages.updateInfo(info))

@@ -28,9 +28,14 @@ export interface StepFailure {
   readonly retries?: number | undefined
 }
 
+/** How many attempts there are at most of what failed so, the first included. */
+export function attemptsOf({ tries }: StepRetry, { retries }: Pick<StepFailure, 'retries'>): number {
+  return 1 + Math.min(tries, retries ?? tries)
+}
+
 /** Whether attempt number `attempt` (0 = first) that failed so may be repeated; never once a tool call was started. */
 export function mayRetry(policy: StepRetry, failure: StepFailure, attempt: number, callsStarted: number): boolean {
-  return failure.retryable && attempt < Math.min(policy.tries, failure.retries ?? policy.tries) && callsStarted === 0
+  return failure.retryable && attempt + 1 < attemptsOf(policy, failure) && callsStarted === 0
 }
 
 /** Milliseconds before the attempt after `attempt`: what the provider asked for, else what the policy says; both bounded. */

@@ -132,6 +132,7 @@ export const SessionStatus = z
     type: z.enum(['idle', 'busy', 'retry']),
     queue: z.looseObject({ count: uint, preview: z.string().optional() }).optional(),
     attempt: uint.optional(),
+    attempts: uint.optional().describe('How many attempts there are at most, the first included; `attempt` of them have failed.'),
     message: z.string().optional(),
     next: uint.optional(),
     runID: z.string().optional(),

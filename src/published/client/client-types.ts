@@ -105,7 +105,10 @@ export type PromptEvent =
   /** The model failed and is asked again. */
   | {
       readonly type: 'retry'
+      /** How many have failed. */
       readonly attempt: number
+      /** How many there are at most, the first included; a server of before does not tell. */
+      readonly attempts?: number
       readonly message: string
       /** When, in Unix milliseconds. */
       readonly next?: number

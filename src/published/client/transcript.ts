@@ -216,6 +216,7 @@ function onStatus(telling: Telling, status: SessionStatus): readonly Told[] {
       {
         type: 'retry',
         attempt: status.attempt ?? 1,
+        ...(status.attempts !== undefined && { attempts: status.attempts }),
         message: status.message ?? '',
         ...(status.next !== undefined && { next: status.next }),
       },

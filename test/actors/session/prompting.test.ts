@@ -187,7 +187,7 @@ describe('a run', () => {
     }, says('whole'))
     await service.prompt(id, 'go')
     const retry = await service.until(({ type, data }) => type === 'session.status' && data['status'].type === 'retry')
-    expect(retry.data['status']).toMatchObject({ attempt: 1, message: 'busy', next: service.effects.clock.now() + 2000 })
+    expect(retry.data['status']).toMatchObject({ attempt: 1, attempts: 4, message: 'busy', next: service.effects.clock.now() + 2000 })
     await service.effects.clock.advanceAsync(2000)
     await service.idle(id)
     const [, assistant] = service.messages(id)

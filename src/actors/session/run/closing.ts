@@ -20,6 +20,8 @@ import type { RunScope, StepScope } from './run-scope.js'
 
 /** As which a run ends that somebody aborted. */
 export const ABORTED = 'Session aborted'
+/** As which a run ends that its server has ended. */
+export const STOPPED = 'The server was stopped before the answer was complete.'
 
 /**
  * Closes a finished step, unless it is closed. When the conversation is to be compacted next nothing else happens; else another step
@@ -121,10 +123,11 @@ function recordFailure(core: Rows & Work, { run, compaction, answers }: Ending, 
 
 function recordAbort(core: Rows & Work, { run, compaction }: Pick<Ending, 'run' | 'compaction'>): void {
   core.journal.commit('process', (tx) => {
+    const message = core.stopping.aborted ? STOPPED : ABORTED
     core.interactions.withdraw(tx, run.session.id)
-    if (compaction !== undefined) failCompaction(core, tx, compaction, { message: ABORTED, interrupted: true })
-    run.place.step?.recorder.close(tx, { finish: 'error', tokens: ZERO_USAGE, cost: 0, error: { message: ABORTED, interrupted: true } })
-    endRun(core, tx, slotOf(run), 'interrupted', ABORTED)
+    if (compaction !== undefined) failCompaction(core, tx, compaction, { message, interrupted: true })
+    run.place.step?.recorder.close(tx, { finish: 'error', tokens: ZERO_USAGE, cost: 0, error: { message, interrupted: true } })
+    endRun(core, tx, slotOf(run), 'interrupted', message)
   })
 }
 
@@ -141,11 +144,22 @@ export function endStreaming(core: Rows & Work, { rootId, place: { step } }: Run
   if (step !== undefined) core.journal.commit('process', (tx) => core.executions.endSegment(tx, rootId, segmentOf(step)))
 }
 
+interface FailedAttempt {
+  /** How many of this step have failed. */
+  readonly attempt: number
+  /** How many there are at most. */
+  readonly attempts: number
+  /** Until the next one, ms. */
+  readonly delay: number
+  readonly message: string
+}
+
 /** Publishes the `retry` status while a failed attempt waits; the attempt's segment ends. */
-export function announceRetry(core: Rows & Work, run: RunScope, attempt: number, delay: number, message: string): void {
+export function announceRetry(core: Rows & Work, run: RunScope, failed: FailedAttempt): void {
   core.journal.commit('process', (tx) => {
+    const { attempt, attempts, delay, message } = failed
     const next = core.effects.clock.now() + delay
-    core.statuses.set(tx, run.session, { type: 'retry', attempt, message, next }, busyStatus(core, run.session.id).queued, run)
+    core.statuses.set(tx, run.session, { type: 'retry', attempt, attempts, message, next }, busyStatus(core, run.session.id).queued, run)
     const { step } = run.place
     if (step !== undefined) core.executions.endSegment(tx, run.rootId, segmentOf(step))
   })

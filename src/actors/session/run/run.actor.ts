@@ -105,7 +105,7 @@ export function runLogic(core: Rows & Work & Sources, context: SystemContext, ru
         return withoutManyCalls(run, () => closeStep(core, run, { number: step, ...rest }))
       }),
       endStreaming: fromEffect(({ input: { runId } }) => endStreaming(core, runOf(runId))),
-      announceRetry: fromEffect(({ input }) => announceRetry(core, runOf(input.runId), input.attempt, input.delay, input.message)),
+      announceRetry: fromEffect(({ input }) => announceRetry(core, runOf(input.runId), input)),
       recordEnd: fromEffect(({ input: { runId, answers, failure } }) => {
         const run = runOf(runId)
         return withoutManyCalls(run, () => recordEnd(core, { run, compaction: compactions.latest(run), answers }, failure))

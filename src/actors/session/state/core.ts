@@ -60,6 +60,8 @@ export interface Work {
   readonly restores: Restores
   readonly sizes: Sizes
   readonly callNames: CallNames
+  /** Aborted once the server begins to stop. */
+  readonly stopping: AbortSignal
 }
 
 /** What there is around sessions: what is configured, offered and kept outside of them. */

@@ -1,10 +1,10 @@
 /** `svc auth login`: shows where to go, and waits until the provider has answered. */
-import { spawn } from 'node:child_process'
 import { realpathSync } from 'node:fs'
 import type { Client } from '../../../published/client/client-types.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { connect } from '../../connection.js'
 import { failureText } from '../../failure.js'
+import { openBrowser } from '../../terminal/browser.js'
 import { watchInterrupts } from '../../terminal/interruption.js'
 import { askPerson, isAttended, jsonText, writeError, writeOut } from '../../terminal/output.js'
 import type { LoginOptions } from './auth-arguments.js'
@@ -137,15 +137,6 @@ async function pasteWhile(give: (code: string) => Promise<unknown>, signal: Abor
     if (signal.aborted) return
     if (code !== '') await give(code).catch((error: unknown) => signal.aborted || writeError(`${failureText(error)}\n`))
   }
-}
-
-/** Without a shell, and only what a browser is for; the address is printed anyway. */
-function openBrowser(url: string): void {
-  if (!/^https?:\/\//.test(url)) return
-  const program = process.platform === 'darwin' ? 'open' : 'xdg-open'
-  const child = spawn(program, [url], { stdio: 'ignore', detached: true })
-  child.on('error', () => undefined)
-  child.unref()
 }
 
 function noSignIn(providerId: string): SvcError {

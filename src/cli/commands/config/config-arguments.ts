@@ -18,6 +18,8 @@ export interface SetOptions extends Common {
   /** JSON, or text. */
   readonly value: string
   readonly global: boolean
+  /** Also a key that svc does not know. */
+  readonly force: boolean
 }
 
 export type ConfigOptions =
@@ -37,7 +39,8 @@ export function readConfigArguments(args: readonly string[]): ConfigOptions {
     }
     case 'config set': {
       const { values, words, first } = readLine(page, rest)
-      return { action: 'set', directory: values.dir, json: values.json, key: first, value: words[1] ?? '', global: values.global }
+      const { dir, json, global, force } = values
+      return { action: 'set', directory: dir, json, key: first, value: words[1] ?? '', global, force }
     }
     case 'config path': {
       const { values } = readLine(page, rest)

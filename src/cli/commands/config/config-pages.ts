@@ -17,12 +17,16 @@ export const CONFIG = {
     },
     {
       name: 'config set',
-      summary: 'write one key; null removes it',
+      summary: 'write one key that svc knows, and say into which file; null removes it',
       words: [
         { ...KEY, needs: 'a key, such as model or compaction.auto' },
         { name: 'value', needs: 'a value: JSON, or text' },
       ],
-      options: { global: { type: 'flag', help: 'for every workspace, in your own configuration' }, ...COMMON },
+      options: {
+        global: { type: 'flag', help: 'for every workspace, in your own configuration' },
+        force: { type: 'flag', help: 'also a key that svc does not know' },
+        ...COMMON,
+      },
       examples: [
         ['svc config set --global model svc/offline', 'for every workspace'],
         ['svc config set compaction.auto false', 'here'],

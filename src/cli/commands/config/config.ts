@@ -8,16 +8,13 @@ import { SvcError } from '../../../protocol/errors.js'
 import { BROKERED } from '../../../protocol/plugin/broker-operations.js'
 import { isRecord } from '../../../protocol/text/json.js'
 import type { ConfigDiagnostic, ConfigValidation } from '../../../protocol/resource/config.js'
-import { nearest } from '../../../protocol/text/nearest.js'
-import { canonicalKey, isKnownKey } from '../../../protocol/resource/agent-config.js'
-import { CONFIG_KEYS } from '../../../protocol/resource/config-keys.js'
 import { connect } from '../../connection.js'
 import { existingDirectory } from '../../directory.js'
 import { failureText } from '../../failure.js'
 import { jsonText, writeError, writeOut } from '../../terminal/output.js'
-import { wrongUse } from '../../line/wrong-use.js'
 import type { ConfigOptions, GetOptions, SetOptions } from './config-arguments.js'
 import { stepsOf } from './key-steps.js'
+import { meantValue, refuseUnknown } from './typed-key.js'
 
 /** Runs one action; answers the exit code: 0 done, 1 refused or something is wrong. */
 export async function config(options: ConfigOptions): Promise<number> {
@@ -51,25 +48,20 @@ async function get({ key, directory }: GetOptions): Promise<number> {
   return 0
 }
 
-async function set({ key, value, directory, global, json }: SetOptions): Promise<number> {
+async function set({ key, value: typed, directory, global, force, json }: SetOptions): Promise<number> {
+  const steps = stepsOf(key)
+  const value = meantValue(typed)
+  if (value !== null && !force) refuseUnknown(steps, 'Nothing was written; --force writes it all the same')
   const { effects, configs, workspace } = open(directory)
   if (global) await effects.files.makeDirectory(effects.paths.config, { mode: 0o700 })
   const at = global ? await effects.files.realPath(effects.paths.config) : workspace
-  const steps = stepsOf(key)
-  const patch = steps.reduceRight<unknown>((inner, step) => ({ [step]: inner }), meant(value))
-  refuseMistyped(steps)
+  const patch = steps.reduceRight<unknown>((inner, step) => ({ [step]: inner }), value)
   const shown = await configs.update(at, isRecord(patch) ? patch : {})
   const { diagnostics } = await configs.validate(at)
   const named = steps.join('.')
   for (const each of diagnostics) if (`${named}.`.startsWith(`${each.path}.`)) writeError(`svc: ${each.path}: ${placed(each)}\n`)
   writeOut(json ? `${jsonText(shown, 2)}\n` : `wrote ${await writableFile(effects, at)}\n`)
   return 0
-}
-
-/** A first word that is no key, and near one. Other keys are those of clients, and kept. */
-function refuseMistyped([word = '']: readonly string[]): void {
-  const near = isKnownKey(canonicalKey([], word)) ? undefined : nearest(word, Object.keys(CONFIG_KEYS))
-  if (near !== undefined) throw wrongUse(`there is no key "${word}"; did you mean "${near}"? Nothing was written`)
 }
 
 async function path({ directory, json }: { readonly directory: string | undefined; readonly json: boolean }): Promise<number> {
@@ -110,13 +102,4 @@ async function judge(directory: string | undefined): Promise<ConfigValidation> {
 /** The message after the place it is about, unless it begins with it. */
 function placed({ message, file, line, column }: ConfigDiagnostic): string {
   return file === undefined || line === undefined || message.includes(file) ? message : `${file}:${line}:${column ?? 1}: ${message}`
-}
-
-/** JSON where it is JSON, else the text itself. */
-function meant(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
 }

@@ -1,29 +1,47 @@
 /** `svc mcp`: servers of the Model Context Protocol, and what one of them offers. */
 import { resolve } from 'node:path'
 import type { Client } from '../../../published/client/client-types.js'
-import { SvcError } from '../../../protocol/errors.js'
 import type { McpCatalogEntry, McpStatus } from '../../../protocol/mcp/mcp.js'
 import { printable } from '../../../protocol/text/visible-text.js'
 import { connect } from '../../connection.js'
-import type { McpListOptions } from './mcp-options.js'
+import type { McpListOptions, McpOptions } from './mcp-options.js'
 import { jsonText, writeOut } from '../../terminal/output.js'
 import { columns } from '../plugin/plugin-words.js'
-import { meant } from '../../line/nearest.js'
+import { knownServer } from './known-server.js'
+
+/** Runs one action; answers the exit code. */
+export async function mcp(options: McpOptions): Promise<number> {
+  switch (options.action) {
+    case 'list':
+      return showMcp(options)
+    case 'add':
+      return (await import('./mcp-add.js')).addMcp(options)
+    case 'remove':
+      return (await import('./mcp-add.js')).removeMcp(options)
+    case 'login':
+    case 'logout':
+      return (await import('./mcp-login.js')).signMcp(options)
+    case 'accept':
+    case 'revoke':
+      return (await import('./mcp-accept.js')).actOnMcp(options)
+  }
+}
 
 /** Prints servers, or what one of them offers; answers 0, or 1 when one that was to be connected is not. Throws `SvcError` for a server there is not. */
-export async function showMcp({ name, connect: isToConnect, directory, server, json }: McpListOptions): Promise<number> {
+async function showMcp({ name, connect: isToConnect, directory, server, json }: McpListOptions): Promise<number> {
   const connection = await connect(server)
   try {
     const { client } = connection
     const query = { directory: resolve(directory ?? '.') }
     const before = await client.plugins.mcp.catalog(query)
-    const names = name === undefined ? Object.keys(before).toSorted() : [mustKnow(name, before)]
+    if (name !== undefined) knownServer(name, before)
+    const names = name === undefined ? Object.keys(before).toSorted() : [name]
     const wanted = names.filter((each) => before[each]?.enabled === true && before[each].acceptance?.message == null)
     if (isToConnect) await Promise.all(wanted.map((each) => client.plugins.mcp.connect({ ...query, name: each })))
     const catalog = isToConnect ? await client.plugins.mcp.catalog(query) : before
     const shown = Object.fromEntries(names.flatMap((each) => (catalog[each] === undefined ? [] : [[each, catalog[each]] as const])))
     if (json) writeOut(`${jsonText(shown, 2)}\n`)
-    else if (names.length === 0) writeOut('no MCP servers; configure one under "mcp" (docs/mcp.md)\n')
+    else if (names.length === 0) writeOut('no MCP servers; svc mcp add configures one (docs/mcp.md)\n')
     else writeOut(columns([['SERVER', 'STATUS', 'WHY'], ...Object.entries(shown).map(rowOf)]))
     if (name !== undefined && catalog[name]?.runtimeConnected === true && !json) await writeOffers(client, { ...query, name })
     return isToConnect && wanted.some((each) => catalog[each]?.runtimeConnected !== true) ? 1 : 0
@@ -48,7 +66,7 @@ async function writeOffers(client: Client, query: { readonly directory: string; 
 
 function rowOf([name, { status, acceptance }]: readonly [string, McpCatalogEntry]): string[] {
   if (acceptance?.message != null) return [name, 'waits', acceptance.message].map(printable)
-  const hint = status.status === 'needs_auth' ? `"svc mcp ${name} --connect" tries it without` : ''
+  const hint = status.status === 'needs_auth' ? `"svc mcp login ${name}" signs in, "svc mcp ${name} --connect" tries it without` : ''
   return [name, WORDS[status.status], 'error' in status ? status.error : hint].map(printable)
 }
 
@@ -62,13 +80,4 @@ const WORDS: Readonly<Record<McpStatus['status'], string>> = {
 
 function firstLine(text = ''): string {
   return (text.split('\n')[0] ?? '').slice(0, 100)
-}
-
-function mustKnow(name: string, catalog: Readonly<Record<string, McpCatalogEntry>>): string {
-  if (Object.hasOwn(catalog, name)) return name
-  const names = Object.keys(catalog)
-  throw new SvcError(
-    'resource.not_found',
-    `there is no MCP server "${name}"${meant(name, names) || (names.length > 0 ? `; there are ${names.join(', ')}` : '')}`,
-  )
 }

@@ -7,8 +7,8 @@ import { jsonText, writeError, writeOut } from '../../terminal/output.js'
 import type { ListOptions } from './request-arguments.js'
 import { type Waiting, waitingRequests, waitingText } from './waiting.js'
 
-/** Of records of the stream after which something else may wait. */
-const HINT = /"(?:permission|question)\./
+/** After events of these types something else may wait. */
+const isHint = (type: string) => /^(?:permission|question)\./.test(type)
 
 /** What waits is listed once the stream is open, and whenever it says that something may have changed. Answers 0. */
 export async function watchRequests({ client, open }: Connection, { session, json }: ListOptions): Promise<number> {
@@ -34,7 +34,7 @@ export async function watchRequests({ client, open }: Connection, { session, jso
 
   try {
     let isFirst = true
-    for await (const _ of eventHints(open, HINT, signal)) {
+    for await (const _ of eventHints(open, isHint, signal)) {
       await look()
       if (isFirst && told.size === 0 && !json) writeError('nothing waits yet; what is asked is told here, Ctrl-C leaves\n', 'dim')
       isFirst = false

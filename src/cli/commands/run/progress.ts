@@ -39,7 +39,7 @@ function createLineProgress(terminal: Terminal, { isVerbose, isThinking }: Progr
       if (line !== undefined) terminal.note(line)
       if (isVerbose) for (const each of toolCard(part, { width: terminal.width(), isVerbose }).slice(1)) terminal.note(textOf(each))
     },
-    retry: ({ attempt, message }) => terminal.note(`retrying (${attempt}): ${message}`),
+    retry: (event) => terminal.note(`${event.message}; ${attemptText(event)}${waitText(event.next)}`),
     withdrawn: () => undefined,
     note: (text) => terminal.note(text),
     thought: thoughts.add,
@@ -62,7 +62,7 @@ function createScreenProgress(terminal: Terminal, { isVerbose, isThinking }: Pro
       const next = [...open.values()].at(-1)
       spinner.set(next ?? 'waiting for the model')
     },
-    retry: ({ attempt, message, next }) => spinner.set(`retry ${attempt}: ${printable(message)}`, next),
+    retry: (event) => spinner.set(`${attemptText(event)}: ${printable(event.message)}`, event.next),
     withdrawn: () => terminal.lines([[span('the attempt failed; what it said above does not count', 'dim')]]),
     note: (text) => terminal.note(text),
     thought(partId, delta) {
@@ -101,6 +101,18 @@ function createThoughts(terminal: Terminal, isWanted: boolean) {
       text = text.slice(whole + 1)
     },
   }
+}
+
+type Retry = Extract<PromptEvent, { type: 'retry' }>
+
+/** `attempt 2 of 4`: the one that comes next. */
+function attemptText({ attempt, attempts }: Retry): string {
+  return `attempt ${attempt + 1}${attempts === undefined ? '' : ` of ${attempts}`}`
+}
+
+/** `, again in 4 s`. */
+function waitText(next: number | undefined): string {
+  return next === undefined ? '' : `, again in ${Math.max(0, Math.ceil((next - Date.now()) / 1000))} s`
 }
 
 function textOf(line: Line): string {

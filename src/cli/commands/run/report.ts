@@ -1,39 +1,14 @@
 /** What became of one prompt, as one record for programs. The fields stay. */
 import type { PromptEnd, PromptOptions } from '../../../published/client/client-types.js'
+import type { RunResult } from './run-record.js'
 import type { AssistantInfo } from '../../../protocol/message/message.js'
 import type { Refusal } from '../../../protocol/interaction/refusal.js'
 
-export interface RunReport {
-  readonly type: 'result'
-  /** `refused`: it went on to its end without something that nobody was there to allow. */
-  readonly status: 'done' | 'failed' | 'refused' | 'interrupted'
-  readonly exitCode: number
-  /** Text of the last message. */
-  readonly answer: string
-  /** The answer as a value, with `--output-schema`. */
-  readonly structured?: unknown
-  readonly sessionId?: string
-  /** Id of the prompt. */
-  readonly messageId?: string
-  /** `provider/model` that answered. */
-  readonly model?: string
-  readonly agent?: string
-  /** Tokens of every step of the run. */
-  readonly usage: Usage
-  /** In the currency of the model's prices; 0 where they are unknown. */
-  readonly cost: number
-  readonly durationMs: number
-  readonly refused: readonly Refusal[]
-  readonly error?: { readonly message: string; readonly code?: string }
-}
+/** Of the records that `--output json` and `--output events` print: another one where a field goes or means something else. */
+export const RECORDS = 1
 
-interface Usage {
-  readonly input: number
-  readonly output: number
-  readonly reasoning: number
-  readonly cacheRead: number
-  readonly cacheWrite: number
-}
+export type RunReport = RunResult
+type Usage = RunResult['usage']
 
 interface Spent {
   readonly usage: Usage
@@ -101,6 +76,7 @@ export function reportOf(known: Known, spent: Spent): RunReport {
   const status = isInterrupted ? 'interrupted' : problem !== undefined ? 'failed' : refused.length > 0 ? 'refused' : 'done'
   return {
     type: 'result',
+    version: RECORDS,
     status,
     exitCode: EXIT[status],
     answer: end?.text ?? '',
@@ -109,7 +85,7 @@ export function reportOf(known: Known, spent: Spent): RunReport {
     ...(messageId !== undefined && { messageId }),
     ...spent,
     durationMs: Math.round(durationMs),
-    refused,
+    refused: [...refused],
     ...(problem !== undefined && { error: problem }),
   }
 }

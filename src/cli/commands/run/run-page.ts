@@ -21,6 +21,13 @@ export const RUN = {
     },
     variant: { type: 'text', value: 'name', help: 'variant of the model' },
     agent: { type: 'text', value: 'name', completes: 'agent', help: 'agent to use' },
+    config: {
+      type: 'text',
+      value: 'key=value',
+      multiple: true,
+      help: 'a key of the configuration for this run alone, as svc config set takes it; may be repeated',
+    },
+    ephemeral: { type: 'flag', help: 'leave nothing: on a server of its own, whose state is removed' },
     allow: {
       type: 'text',
       value: 'policy',
@@ -56,10 +63,12 @@ export const RUN = {
     ['svc run --json "list the routes" | jq -r .answer', 'for a program'],
     ['svc run -c "and now the tests"', 'goes on in the latest session'],
     ['svc run --allow once "fix the typo in README.md"', 'allows what is asked, this time'],
+    ['svc run --ephemeral --config model=svc/offline "hello"', 'leaves nothing, with another model'],
   ],
   notes: [
     'The prompt comes from standard input when it is absent or "-"; otherwise what is piped in is added to it. "@path" in it sends that file along, and "/name" at its start runs a command. The server that uses the state directory answers; without one, svc starts its own for as long as it is needed.',
     'The answer goes to standard output, everything else to standard error; text that a failed attempt withdraws does not get there. --output json prints {type, status, exitCode, answer, structured, sessionId, messageId, model, agent, usage, cost, durationMs, refused, error}, also when it fails.',
+    '--ephemeral and --config start a server of their own. What --ephemeral did on disk stays; its conversation, its events and its log are gone, and what is remembered as allowed elsewhere does not count for it. --config needs the state directory for itself, unless it is with --ephemeral.',
     'Ctrl-C takes the prompt back, or aborts its run; a second one leaves at once.',
     'Ends with 0 when it is done, 1 when it failed, 2 when the command line was not understood, 3 when something was refused because nobody was there to be asked or answered in time (all of it is listed at the end), and 130 when it was interrupted.',
   ],
@@ -94,6 +103,10 @@ export interface RunOptions {
   readonly isVerbose: boolean
   /** What the model thinks is shown. */
   readonly isThinking: boolean
+  /** `key=value`: what is configured for this run alone. */
+  readonly config: readonly string[]
+  /** On a state directory that is gone afterwards. */
+  readonly ephemeral: boolean
   readonly allow: AllowPolicy
   /** Nobody will answer: what stays open is denied after a while. */
   readonly unattended: boolean

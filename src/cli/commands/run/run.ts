@@ -24,13 +24,15 @@ import { doubtfulCommand } from './named-command.js'
 import { createPresentation, createSilentPresentation } from './presentation.js'
 import { readPrompt } from './prompt-input.js'
 import { createTakenBack } from './taken-back.js'
-import { createMeter, type Known, reportOf, type RunReport } from './report.js'
+import { createMeter, type Known, RECORDS, reportOf, type RunReport } from './report.js'
 
 /** How often in a row the server may be away: some ten seconds. */
 const ATTEMPTS = 6
 const OFFLINE = 'svc/offline'
 /** Who writes scripts for the built-in model wants no other. */
 const SCRIPT = '```svc-script'
+/** The connection was lost for good after the prompt was sent. */
+const STOPPED = 'the server was stopped, or cannot be reached any more, before the answer was complete; it keeps what it has of it'
 /** How often an answer that does not match its schema is asked for again. */
 const CORRECTIONS = 2
 
@@ -40,6 +42,7 @@ type Progress = Mutable<Omit<Known, 'durationMs' | 'refused' | 'isInterrupted'>>
 
 /** Runs one prompt; answers the exit code: 0 done, 1 failed, 3 something was refused because nobody was there, 130 interrupted. */
 export async function run(options: RunOptions): Promise<number> {
+  const configuration = await configurationOf(options)
   const terminal = createTerminal(options)
   const schema = options.schema === undefined ? undefined : readAnswerSchema(options.schema)
   const onSilence = () => terminal.note('nothing came on standard input, which is open: going on without it')
@@ -56,10 +59,13 @@ export async function run(options: RunOptions): Promise<number> {
     ...(options.unattended && { unattended: true }),
     ...(schema !== undefined && { system: schema.demand }),
   }
-  return follow(request, schema, options, terminal)
+  return follow(request, schema, { ...options, configuration }, terminal)
 }
 
-async function follow(request: PromptRequest, schema: AnswerSchema | undefined, options: RunOptions, terminal: Terminal): Promise<number> {
+/** With the text of what `--config` says. */
+type Configured = RunOptions & { readonly configuration: string | undefined }
+
+async function follow(request: PromptRequest, schema: AnswerSchema | undefined, options: Configured, terminal: Terminal): Promise<number> {
   const began = performance.now()
   const progress: Progress = {}
   const prompts = new Set<string>()
@@ -86,7 +92,7 @@ async function follow(request: PromptRequest, schema: AnswerSchema | undefined, 
         meter.see(event)
         answers.see(event)
         takenBack.see(event)
-        if (options.output === 'events') terminal.record(JSON.stringify(event))
+        if (options.output === 'events') terminal.record(JSON.stringify({ version: RECORDS, ...event }))
       },
       attempts: ATTEMPTS,
       signal,
@@ -130,7 +136,8 @@ async function follow(request: PromptRequest, schema: AnswerSchema | undefined, 
   }
 
   try {
-    const connection = await connect(options.server, { isApart: true })
+    const { ephemeral: isEphemeral, configuration } = options
+    const connection = await connect(options.server, { isApart: true, isEphemeral, configuration })
     opened = connection
     try {
       await converse(connection.client, connection.isOwn)
@@ -141,7 +148,8 @@ async function follow(request: PromptRequest, schema: AnswerSchema | undefined, 
     }
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? { code: String(error.code) } : {}
-    if (error !== signal.reason) progress.error = { message: failureText(error), ...code }
+    const isStopped = prompts.size > 0 && code.code === 'client.unreachable'
+    if (error !== signal.reason) progress.error = { message: isStopped ? STOPPED : failureText(error), ...code }
   } finally {
     forget()
   }
@@ -153,22 +161,27 @@ async function follow(request: PromptRequest, schema: AnswerSchema | undefined, 
   )
 }
 
+async function configurationOf({ config }: RunOptions): Promise<string | undefined> {
+  if (config.length === 0) return undefined
+  return (await import('../config/given-config.js')).givenConfig(config, process.env['SVC_AGENT_CONFIG_CONTENT'])
+}
+
 /** Says how it went, in the form that was asked for; answers the exit code. */
 function finish(
   known: Known,
   meter: ReturnType<typeof createMeter>,
-  { output, lastMessage, isVerbose }: RunOptions,
+  { output, lastMessage, isVerbose, ephemeral }: RunOptions,
   terminal: Terminal,
 ): number {
   const report = reportOf(known, meter.spent())
   if (lastMessage !== undefined) writeFileSync(lastMessage, report.answer)
   if (output === 'text' && report.structured !== undefined) terminal.record(JSON.stringify(report.structured))
-  if (output === 'json') terminal.record(JSON.stringify(report))
+  if (output !== 'text') terminal.record(JSON.stringify(report))
   const problem = known.isInterrupted ? known.error : report.error
   if (output === 'text' && report.refused.length > 0) terminal.error(refusedText(report.refused))
   if (problem !== undefined) terminal.error(problem.message)
   if (output === 'text' && known.end !== undefined && (terminal.isRich || isVerbose)) terminal.note(totals(report))
-  if (output === 'text' && report.sessionId !== undefined && report.messageId !== undefined) {
+  if (output === 'text' && report.sessionId !== undefined && report.messageId !== undefined && !ephemeral) {
     terminal.note(`go on with: svc run --session ${report.sessionId} "…"`)
   }
   return report.exitCode

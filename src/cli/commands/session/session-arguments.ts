@@ -13,7 +13,10 @@ export interface ListOptions extends Common {
   readonly directory: string | undefined
   /** Of every directory. */
   readonly all: boolean
+  /** Of conversations; what came from one stands below it and is not counted. */
   readonly limit: number
+  /** Where the page before has ended. */
+  readonly cursor: string | undefined
 }
 
 export interface ShowOptions extends Common {
@@ -92,7 +95,8 @@ export function readSessionArguments(args: readonly string[], readUrl: (value: s
     case 'session list': {
       const { values } = readLine(page, rest)
       if (values.all && values.dir !== undefined) throw new Error('--all needs no --dir')
-      return { action: 'list', ...common(values), directory: values.dir, all: values.all, limit: values.limit ?? LIST_DEFAULT }
+      const { dir, all, limit, cursor } = values
+      return { action: 'list', ...common(values), directory: dir, all, limit: limit ?? LIST_DEFAULT, cursor }
     }
     case 'session show': {
       const { values, first } = readLine(page, rest)

@@ -15,12 +15,13 @@ export const SESSION = {
   pages: [
     {
       name: 'session list',
-      summary: 'the sessions of a directory, the latest first',
+      summary: 'the sessions of a directory, the latest first, their forks and subagents below them',
       words: [],
       options: {
         dir: DIRECTORY,
         all: { type: 'flag', help: 'of every directory' },
         limit: { type: 'number', value: 'number', least: 1, most: 200, help: 'at most so many', otherwise: '20' },
+        cursor: { type: 'text', value: 'cursor', help: 'go on where the page before has ended; it says so' },
         ...COMMON,
       },
       examples: [

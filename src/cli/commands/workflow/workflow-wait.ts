@@ -11,7 +11,7 @@ import type { NowOptions } from './workflow-arguments.js'
 import { words } from './runs-table.js'
 import type { WorkflowServer } from './workflow-server.js'
 
-const HINT = /"workflow\.run\.updated"/
+const isHint = (type: string) => type === 'workflow.run.updated'
 const GOES_ON: ReadonlySet<WorkflowRun['status']> = new Set(['queued', 'running'])
 const FAILED = 1
 const REFUSED = 3
@@ -24,7 +24,7 @@ export async function waitForRun({ client, open, directory }: WorkflowServer, { 
   const { signal, forget } = watchInterrupts(() => undefined)
   let run: WorkflowRun | undefined
   try {
-    for await (const _ of eventHints(open, HINT, signal)) {
+    for await (const _ of eventHints(open, isHint, signal)) {
       run = run === undefined ? await workflows.run(at) : await workflows.runs.get({ ...at, runId: run.id })
       if (!GOES_ON.has(run.status)) return await told(client, run, json)
     }

@@ -27,7 +27,7 @@ const pending = tool({ status: 'pending', input: {}, raw: '' })
 const running = tool({ status: 'running', input: { filePath: 'src/\u001b[31ma.ts' }, time: { start: 1 } })
 const failed = tool({ status: 'error', input: {}, error: 'no\nsuch file', time: { start: 1 } })
 const withdrawn: PromptEvent = { type: 'withdrawn', messageId: 'msg_1' }
-const retry: PromptEvent = { type: 'retry', attempt: 2, message: 'overloaded' }
+const retry: PromptEvent = { type: 'retry', attempt: 1, attempts: 4, message: 'overloaded', next: 0 }
 
 describe('for programs', () => {
   test('what was withdrawn is never said, and the rest once it is settled', () => {
@@ -48,7 +48,7 @@ describe('for programs', () => {
 
   test('what happens beside the answer is told in notes', () => {
     expect(shown([thinks('hm'), retry, { type: 'compacting', messageId: 'msg_2' }])).toEqual([
-      'note retrying (2): overloaded',
+      'note overloaded; attempt 2 of 4, again in 0 s',
       'note The conversation is being compacted.',
       'break',
     ])
@@ -122,7 +122,7 @@ describe('on a screen', () => {
       'line ✗ read',
       'line   no',
       'line   such file',
-      'status retry 2: overloaded',
+      'status attempt 2 of 4: overloaded, in 0 s',
       'rest',
       'break',
     ])

@@ -56,7 +56,7 @@ const ASKED_BY = {
       `---\nid: calls\nname: Calls\nactive: true\n${schedule}\n---\n${callsOf('workflow')}\n`,
     )
     const { code, stderr } = await home.run(['workflow', 'run', 'calls'])
-    expect([code, stderr]).toEqual([0, ''])
+    if (code !== 0) throw new Error(stderr)
     return (await waiting('workflow-screen')).sessionId
   },
 } as const

@@ -38,3 +38,12 @@ export async function leave(screen: Recording): Promise<{ readonly code: number;
   // What follows names the session, whose id a narrow window breaks.
   return { code, screen: shown.replace(/go on with: [^]*$/, '') }
 }
+
+/** Without the breaks that the width makes. */
+export const flat = (text: string) => text.replaceAll(/\s+/g, '')
+
+/** For `shows`: one text after the other, wherever their lines break. */
+export function across(...texts: readonly string[]): Pick<RegExp, 'test'> {
+  const wanted = texts.map((text) => flat(text).replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)).join('[^]*')
+  return { test: (shown) => new RegExp(wanted).test(flat(shown)) }
+}

@@ -130,3 +130,22 @@ test('a server that is killed and comes back loses nothing, and nothing stands t
   screen.type('\u0004')
   expect((await screen.ended).code).toBe(0)
 })
+
+test('in plain lines a server that is away is told once, and that it is there again', async () => {
+  const sessionId = await newSession()
+  const screen = open(['--plain', '--session', sessionId])
+  await screen.shows(/Ctrl-D leaves/)
+  screen.type('before\r')
+  await screen.shows(/offline assistant/)
+  server.child.kill('SIGKILL')
+  await server.ended
+  await screen.shows(/the server is away/)
+  screen.type('said meanwhile\r')
+  server = await home.serve()
+  await screen.shows(/the server is there again[^]*offline assistant/)
+  screen.type('\u0004')
+  const { code, screen: shown } = await screen.ended
+  for (const text of [/the server is away/g, /the server is there again/g, /^before$/gm, /^said meanwhile$/gm])
+    expect(shown.match(text)).toHaveLength(1)
+  expect(code).toBe(0)
+})

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { leave, type Opened, openConversation, type Opening, script } from './conversation.js'
+import { across, flat, leave, type Opened, openConversation, type Opening, script } from './conversation.js'
 import { type Home, makeHome } from './program.js'
 
 let home: Home
@@ -24,15 +24,7 @@ afterAll(() => home.close())
 
 const open = (opening: Opening = {}) => openConversation(home, opening)
 
-/** Without the breaks that the width makes. */
-const flat = (text: string) => text.replaceAll(/\s+/g, '')
-
-/** Resolves once the screen, without its breaks, shows one text after the other. */
-const shows = (screen: Opened, ...texts: readonly string[]) =>
-  screen.shows({
-    test: (shown: string) =>
-      new RegExp(texts.map((text) => flat(text).replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)).join('[^]*')).test(flat(shown)),
-  })
+const shows = (screen: Opened, ...texts: readonly string[]) => screen.shows(across(...texts))
 
 const INNER = script(
   { tool: 'read', input: { filePath: 'a.txt' } },

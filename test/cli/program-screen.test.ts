@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createGate, finish, hold, refusal, reply, startModelServer, text } from '../fixtures/model-server.js'
-import { CTRL, leave, openConversation, type Opening, script } from './conversation.js'
+import { across, CTRL, flat, leave, openConversation, type Opening, script } from './conversation.js'
 import { type Home, makeHome } from './program.js'
 
 let home: Home
@@ -223,7 +223,12 @@ describe('plain lines', () => {
     await screen.shows(/^A plain answer\.$/m)
     screen.type('/cost\r')
     await screen.shows(/tokens in/)
-    expect((await leave(screen)).code).toBe(0)
+    const failing = script({ error: { message: 'overloaded', status: 503, times: 1, retryAfterMs: 500 } }, { text: 'Again.' })
+    screen.type(`${failing.split('\n').join('\\\r')}\r`)
+    await screen.shows(across('try 2: Provider "svc" answered 503: overloaded', ', in 0.5 s', 'Again.'))
+    const { code, screen: shown } = await leave(screen)
+    // What was typed stands there once, as the terminal has echoed it.
+    expect([code, flat(shown).match(/echoplain"/g)?.length, shown.match(/^›/gm)]).toEqual([0, 1, null])
   })
 
   test('without a terminal there is no conversation', async () => {

@@ -35,7 +35,14 @@ const call = (id: string, status: string, more: object = {}) => ({
 })
 
 function open(isThinking = false): Story {
-  return createStory({ sessionId: ROOT, isVerbose: false, isThinking: () => isThinking, now: () => 5000, isAfter: false })
+  return createStory({
+    sessionId: ROOT,
+    isVerbose: false,
+    isThinking: () => isThinking,
+    isEchoed: () => false,
+    now: () => 5000,
+    isAfter: false,
+  })
 }
 function heard(story: Story, ...events: readonly Heard[]): Story {
   for (const each of events) story.hear(each)

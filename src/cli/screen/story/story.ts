@@ -22,6 +22,8 @@ export interface StoryOptions {
   readonly isVerbose: boolean
   /** What the model thinks is shown whole. */
   readonly isThinking: () => boolean
+  /** The prompt of that message stands there already. */
+  readonly isEchoed: (messageId: string) => boolean
   readonly now: () => number
   /** Something stands above already. */
   readonly isAfter: boolean
@@ -171,6 +173,7 @@ function onPart(telling: Telling, part: Part): void {
     if (part.type === 'text' && part.synthetic !== true) {
       told.add(part.id)
       if (isNotice(info.system)) return say(telling, noticeText(part.text))
+      if (options.isEchoed(part.messageId)) return
       telling.done.push({ kind: 'user', lines: (width) => userLines(part.text, width) })
     } else if (part.type === 'file') {
       told.add(part.id)
@@ -231,7 +234,7 @@ function onStatus(telling: Telling, status: SessionStatus): void {
     // What the server does not go on with.
     for (const [id, open] of telling.open) close(telling, id, open)
   } else if (status.type === 'retry') {
-    const text = `try ${(status.attempt ?? 1) + 1}: ${printable(status.message ?? '')}`
+    const text = `try ${(status.attempt ?? 1) + 1}: ${printable(status.message ?? '').replace(/\.$/, '')}`
     telling.activity = { text, since: telling.options.now(), ...(status.next !== undefined && { until: status.next }) }
   } else if (telling.activity === undefined) act(telling, 'waiting for the model')
 }

@@ -87,10 +87,11 @@ export function createConversation(given: TalkOptions): Conversation {
     },
     is(state) {
       if (state === 'opening') return isIn('opening')
-      if (state === 'away') return isIn({ open: { link: 'away' } })
+      // Until it answers: each try in between fails like the last one.
+      if (state === 'away') return actor.getSnapshot().context.losses > 0
       return state === 'warned' ? isIn({ open: { person: 'warned' } }) : isIn({ open: { work: state } })
     },
-    say: (said) => say(talk, said, !isIn({ open: { work: 'idle' } })),
+    say: (said) => say(talk, said, isIn({ open: { work: 'running' } }) || isIn({ open: { work: 'aborting' } })),
     typed: () => actor.send({ type: 'person.typed' }),
     interrupt: () => actor.send({ type: 'person.interrupted' }),
     leave: () => actor.send({ type: 'person.left' }),

@@ -67,6 +67,7 @@ function send(talk: Talk, { text, images }: Said, delivery: 'steer' | 'queue'): 
   talk.onChange()
   const sending = lane.run(async () => {
     const sessionId = await session(talk)
+    if (talk.isEchoed === true && delivery === 'queue') talk.echoed.add(messageId)
     const { model, agent, directory, agents, facts } = talk
     const place = { client: clientOf(talk), directory, agents, model: model ?? facts.model, note: (said: string) => note(talk, said) }
     const parts = await partsOf(place, { text, images })

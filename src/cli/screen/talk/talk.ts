@@ -24,6 +24,8 @@ export interface TalkOptions {
   readonly width: () => number
   /** Something is to be painted anew. */
   readonly onChange: () => void
+  /** What is typed stands there already: it is not shown again where it has its turn at once. */
+  readonly isEchoed?: boolean
   /** Texts go back to where they were typed. */
   readonly giveBack: (texts: readonly string[]) => void
 }
@@ -51,6 +53,8 @@ export interface Talk extends TalkOptions {
   isThinking: boolean
   /** Texts of prompts sent from here that have not begun, by their message. */
   readonly waiting: Map<string, string>
+  /** Messages of prompts that stand there as they were typed. */
+  readonly echoed: Set<string>
   /** Messages that were heard of. */
   readonly told: Set<string>
   /** What is heard while the state of the server is read. */
@@ -79,6 +83,7 @@ export function createTalk(given: TalkOptions, machine: (event: ScreenEvent) => 
     agent: options.agent,
     isThinking: options.isThinking,
     waiting: new Map(),
+    echoed: new Set(),
     told: new Set(),
     held: undefined,
   }
@@ -100,6 +105,7 @@ function begin(talk: Talk, sessionId: string): void {
       sessionId,
       isVerbose: options.isVerbose,
       isThinking: () => talk.isThinking,
+      isEchoed: (messageId) => talk.echoed.has(messageId),
       now: Date.now,
       isAfter: stories.at(-1)?.isBegun === true,
     }),
@@ -116,6 +122,7 @@ function begin(talk: Talk, sessionId: string): void {
   talk.cursor = { last: undefined }
   talk.facts = NO_FACTS
   talk.waiting.clear()
+  talk.echoed.clear()
   talk.told.clear()
   talk.held = undefined
 }

@@ -1,11 +1,13 @@
 /** Commands that show how things stand. */
 import { printable } from '../../../../protocol/text/visible-text.js'
 import { clip, type Line, span } from '../../../terminal/span.js'
+import { explanationText } from '../../permission/explanation-text.js'
 import { shortTitle } from '../../session/session-record.js'
 import { inSession, type SlashCommand, type Spoken } from './slash-command.js'
 
 const DIFF_LINES = 200
 const FORGET = /^forget\s+(\d+)$/
+const EXPLAIN = /^explain\s+(\S[^]*)$/
 
 export const STATUS: SlashCommand = {
   does: 'which session, model and agent this is, and what waits',
@@ -71,13 +73,16 @@ export const GOAL: SlashCommand = {
 
 export const PERMISSIONS: SlashCommand = {
   words: 'forget <number>',
-  does: 'what is remembered as allowed here; forget takes one back',
+  does: 'what is remembered as allowed here; forget takes one back; explain <command> says what would be decided',
   async run(spoken, rest) {
-    const { client, directory } = spoken
+    const { client } = spoken
+    const directory = await placeOf(spoken)
+    const [, command] = EXPLAIN.exec(rest) ?? []
+    if (command !== undefined) return explain(spoken, directory, command)
     const remembered = await client.interactions.remembered.list({ directory })
     const [, number] = FORGET.exec(rest) ?? []
-    if (number !== undefined) return forget(spoken, remembered[Number(number) - 1])
-    if (rest !== '') return spoken.note('what? /permissions, or /permissions forget <number>')
+    if (number !== undefined) return forget(spoken, directory, remembered[Number(number) - 1])
+    if (rest !== '') return spoken.note('what? /permissions, /permissions forget <number>, or /permissions explain <command>')
     if (remembered.length === 0) return spoken.note('nothing is remembered here; svc agents tells the rules')
     spoken.lines(
       remembered.map(({ permission, pattern, exact, remembered: at, by }, index): Line => {
@@ -96,13 +101,32 @@ export const PERMISSIONS: SlashCommand = {
   },
 }
 
+/** Where the session works; answers belong to that. */
+async function placeOf({ client, sessionId, directory }: Spoken): Promise<string> {
+  return sessionId === undefined ? directory : (await client.sessions.get({ sessionId })).directory
+}
+
+/** As `svc permissions explain` does, for who answers from now on. */
+async function explain(spoken: Spoken, directory: string, command: string): Promise<void> {
+  const { client, sessionId, agent } = spoken
+  const who = { ...(sessionId !== undefined && { sessionId }), ...(agent !== undefined && { agent }) }
+  const explanation = await client.interactions.explain({ command, directory, ...who })
+  spoken.lines(
+    explanationText(command, explanation)
+      .trimEnd()
+      .split('\n')
+      .map((line): Line => [span(line)]),
+  )
+}
+
 async function forget(
-  spoken: Spoken,
+  { client, note }: Spoken,
+  directory: string,
   answer: { readonly id: string; readonly permission: string; readonly pattern: string } | undefined,
 ): Promise<void> {
-  if (answer === undefined) return spoken.note('there is no such answer; /permissions lists them')
-  await spoken.client.interactions.remembered.forget({ answerId: answer.id, directory: spoken.directory })
-  spoken.note(`asked again from now on: ${answer.permission}: ${answer.pattern}`)
+  if (answer === undefined) return note('there is no such answer; /permissions lists them')
+  await client.interactions.remembered.forget({ answerId: answer.id, directory })
+  note(`asked again from now on: ${answer.permission}: ${answer.pattern}`)
 }
 
 function patchLines(patch: string, width: number): readonly Line[] {

@@ -73,16 +73,7 @@ export function createSearchIndex(path: string | undefined, source: SearchSource
     },
     step() {
       if (opened === undefined) throw new SvcError('store.unavailable', 'The index of the search is not open.')
-      if (opened.isSpoilt) return 'damaged'
-      try {
-        const result = opened.writer.step()
-        opened.log.committed()
-        return result
-      } catch (error) {
-        if (opened.handle.inTransaction) opened.handle.exec('rollback')
-        if (isSpoilt(error)) return 'damaged'
-        throw storeFault(error)
-      }
+      return opened.isSpoilt ? 'damaged' : stepped(opened)
     },
     *parts(query, limit, sessions, vector) {
       const handle = opened?.handle
@@ -137,6 +128,18 @@ export function createSearchIndex(path: string | undefined, source: SearchSource
         if (!isSpoilt(error)) throw storeFault(error) // what is damaged is found by the next start
       }
     },
+  }
+}
+
+function stepped({ handle, log, writer }: Opened): ReturnType<SearchIndex['step']> {
+  try {
+    const result = writer.step()
+    log.committed()
+    return result
+  } catch (error) {
+    if (handle.inTransaction) handle.exec('rollback')
+    if (isSpoilt(error)) return 'damaged'
+    throw storeFault(error)
   }
 }
 

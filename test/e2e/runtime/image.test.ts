@@ -90,6 +90,9 @@ for (const options of machines) {
       expect(podman('exec', name, 'ls', '/var/lib/svc/state')).toContain('agent.sqlite3')
       expect(ask('GET', '/v2/metrics').text).toMatch(/# EOF\n$/)
       expect(() => podman('exec', name, 'touch', '/usr/x')).toThrow('Permission denied')
+      expect(podman('exec', name, 'svc', 'upgrade')).toMatch(/installed by an image of a container[^]*pull the newer image/)
+      expect(podman('exec', name, 'svc', 'backup', '/var/lib/svc/kept.tar')).toContain('kept.tar')
+      expect(ask('POST', '/v2/plugins/dev.svc.pty', { command: ['/bin/sh'] }).status).toBe(200)
     })
 
     test('stops in order, and goes on with what it kept', async () => {

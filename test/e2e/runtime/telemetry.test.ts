@@ -1,6 +1,8 @@
 /** What the built program tells an operator: one trace of a turn, received as OTLP; metrics over HTTP; lines of the log. */
 import { createServer, type Server as HttpServer } from 'node:http'
+import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, expect, test } from 'vitest'
 import { finish, type ModelServer, type ModelServerRequest, reply, startModelServer, text, toolCall } from '../../fixtures/model-server.js'
@@ -163,6 +165,11 @@ test('a turn with tools, a subagent, a call of MCP, one of a plugin and an exter
     traceparent: parentTold('execute_tool mcp__meta__meta'),
   })
   expect(outputs.find(([tool]) => tool === 'tell')?.[1]).toBe(parentTold('execute_tool tell'))
+  const heard = readFileSync(join(place.root, 'notes'), 'utf8').trim().split('\n')
+  const prompted = heard
+    .map((line) => JSON.parse(line) as { heard?: string; meta?: unknown })
+    .find((each) => each.heard === 'session/prompt')
+  expect(prompted?.meta).toMatchObject({ traceparent: parentTold('invoke_agent codex') })
   expect(model.requests[0]?.headers['traceparent']).toMatch(new RegExp(`^00-${CALLER.trace}-`))
   expect(collector.headers[0]).toMatchObject({ path: '/v1/traces', 'x-key': 'a key', 'content-type': 'application/json' })
   const resource = collector.requests[0]?.resourceSpans[0]?.resource.attributes.map(({ key, value }) => [key, Object.values(value)[0]])

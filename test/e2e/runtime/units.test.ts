@@ -1,16 +1,18 @@
 /** The files of packaging/: what systemd says of its units, and svc in the view of the file system that the unit gives it. */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Message } from '../../../src/protocol/message/message.js'
 import { whyNoBubblewrap } from '../server/bubblewrap.js'
 import { makePlace, type Place } from '../server/place.js'
-import { openScene, type Scene, type Server } from '../server/server.js'
+import { openScene, PROGRAM, type Scene, type Server } from '../server/server.js'
+import { connect, createTerminal } from '../terminal/terminals.js'
 
 const PACKAGING = fileURLToPath(new URL('../../../packaging/', import.meta.url))
+const EXAMPLES = fileURLToPath(new URL('../../../examples/plugins/', import.meta.url))
 const UNIT = readFileSync(join(PACKAGING, 'systemd/system/svc.service'), 'utf8')
 const hasAnalyze = spawnSync('systemd-analyze', ['--version']).status === 0
 const lacking = hasAnalyze ? '' : ' (skipped: systemd-analyze is not installed)'
@@ -63,13 +65,16 @@ describe.skipIf(why !== undefined)(`in the view of the unit${why === undefined ?
 
   /** A Node that runs what it is given as the unit would: everything can be read, and only its own places be written. */
   function nodeInView(): string {
-    for (const line of ['ProtectSystem=strict', 'PrivateTmp=yes', 'PrivateDevices=yes']) expect(UNIT.split('\n')).toContain(line)
-    mkdirSync(join(inner, 'tmp'))
-    const view = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--bind', place.root, place.root]
+    for (const line of ['ProtectSystem=strict', 'ProtectHome=yes', 'PrivateTmp=yes', 'PrivateDevices=yes', 'CapabilityBoundingSet='])
+      expect(UNIT.split('\n')).toContain(line)
+    const programs = [dirname(process.execPath), dirname(dirname(PROGRAM))].map((path) => `--ro-bind ${path} ${path}`).join(' ')
+    const view = `--ro-bind / / --dev /dev --bind /proc /proc --tmpfs /home --tmpfs /tmp ${programs} --bind ${place.root} ${place.root}`
+    // Somebody without rights, as the user of the unit is, in the namespaces of the machine but for his own.
+    const user = '--unshare-user --uid 1000 --gid 1000 --cap-drop ALL'
     const path = join(inner, 'node')
     writeFileSync(
       path,
-      `#!/bin/sh\nexec bwrap ${view.join(' ')} --die-with-parent --setenv TMPDIR ${place.root}/tmp ${process.execPath} "$@"\n`,
+      `#!/bin/sh\nexec bwrap ${view} ${user} --die-with-parent --setenv TMPDIR ${place.root}/tmp ${process.execPath} "$@"\n`,
     )
     mkdirSync(join(place.root, 'tmp'))
     chmodSync(path, 0o755)
@@ -81,6 +86,34 @@ describe.skipIf(why !== undefined)(`in the view of the unit${why === undefined ?
     await running.call('POST', `/v2/sessions/${sessionId}/wait`)
     return JSON.stringify(await running.get<Message[]>(`/v2/sessions/${sessionId}/context`))
   }
+
+  test('commands run in the sandbox of svc, inside of it; terminals and plugins work, a backup is made; what the documents name does not', async () => {
+    place.configure({ permission: { '*': 'allow', sandbox: 'on' } })
+    cpSync(join(EXAMPLES, 'lua-word-count'), join(place.repo, '.svc/plugins/dev.example.word-count'), { recursive: true })
+    const node = nodeInView()
+    const svc = (...args: string[]) => execFileSync(node, [PROGRAM, ...args], { cwd: place.repo, env: place.env, encoding: 'utf8' })
+    svc('plugin', 'trust', 'dev.example.word-count', '--yes')
+    scene = openScene(place, { node })
+    const server = (await scene.start()).in(place.repo)
+    const session = await server.createSession({ permission: [{ permission: '*', pattern: '*', action: 'allow' }] })
+    const look = `echo inside > kept.txt; touch ${place.home}/x || echo kept out; grep CapEff /proc/self/status`
+    const ran = await play(server, session.id, { tool: 'bash', input: { command: look, description: 'looks' } })
+    expect(place.read('kept.txt')).toBe('inside\n')
+    expect(ran).toContain('kept out')
+    expect(ran).toMatch(/CapEff:\\t0000000000000000/)
+    expect(existsSync(join(place.home, 'x'))).toBe(false)
+    expect(await play(server, session.id, { tool: 'word_count', input: { path: 'README.md' } })).toContain('1 words, 1 lines')
+
+    const terminal = await createTerminal(server, {
+      command: ['/bin/sh', '-c', 'ls -A /home /tmp; sudo -n true || echo no rights; read -r line'],
+    })
+    const viewer = await connect(server, terminal.id)
+    await viewer.until(/no rights/)
+    viewer.drop()
+    expect(svc('backup', join(place.repo, 'kept.tar'))).toContain('kept.tar')
+    // Beyond the places of the unit nothing is written, and nothing of other homes is there.
+    expect(() => svc('backup', join(dirname(PACKAGING), 'kept.tar'))).toThrow(/kept\.tar could not be written/)
+  })
 
   test('files are written in the workspace, commands run, uploads and plugins are kept, and nothing else can be written', async () => {
     place.configure({ permission: { '*': 'allow' } })

@@ -138,7 +138,7 @@ async function openViewer(server) {
 async function lights(server, { startBrowser, openPage }) {
   const browser = await startBrowser()
   try {
-    const { page } = await openPage(browser, `${server.url}/inspector`)
+    const { page } = await openPage(browser, `${server.url}/v2/inspector`)
     await page.locator('#status.live').waitFor()
     const { id } = await server.createSession()
     const prompt = async () => {
@@ -197,7 +197,7 @@ async function crowd(server, { startBrowser, openPage }) {
         }),
       )
     }
-    const { page } = await openPage(browser, `${server.url}/inspector`)
+    const { page } = await openPage(browser, `${server.url}/v2/inspector`)
     await page.locator('#status.live').waitFor()
     await page.locator('#tree .row').first().waitFor()
     const { actors } = await server.get('/v2/inspector/tree')

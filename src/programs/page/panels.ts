@@ -115,7 +115,9 @@ function bind(panel: Panel, sizes: Map<string, number>): void {
   })
   const kept = sizes.get(id)
   if (kept !== undefined) style.setProperty(property, `${kept}px`)
-  new ResizeObserver(tell).observe(element)
+  const observer = new ResizeObserver(tell)
+  observer.observe(element)
+  if (element.parentElement !== null) observer.observe(element.parentElement)
 }
 
 /** I1. */

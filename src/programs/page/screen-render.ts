@@ -15,7 +15,7 @@ export function render(showing: Showing, model: Model): void {
   renderPlace(showing, model)
   renderPast(showing, model, isTrace(showing))
   renderWaiting(model)
-  byId('workspaces').replaceChildren(...workspaces(model).map((value) => h('option', { value })))
+  renderWorkspaces(model)
   if (showing.shown === 'plugins') renderPlugins(showing, model, now)
   remember(showing, model)
   if (showing.shown !== 'actors') return
@@ -151,7 +151,11 @@ function remember(showing: Showing, model: Model): void {
   showing.commands.moved(showing.fragment)
 }
 
-function workspaces({ actors, plugins }: Model): string[] {
+/** What is offered where a workspace is asked for; a list that is open is not exchanged for the same. */
+function renderWorkspaces({ actors, plugins }: Model): void {
   const looked = [...actors.keys()].flatMap((id) => /^workspace:(\/[^#]*)$/.exec(id)?.[1] ?? [])
-  return [...new Set([...plugins.flatMap(({ workspace }) => workspace ?? []), ...looked])].toSorted()
+  const known = [...new Set([...plugins.flatMap(({ workspace }) => workspace ?? []), ...looked])].toSorted()
+  const list = byId('workspaces')
+  if ([...list.children].map((option) => option.getAttribute('value')).join('\n') === known.join('\n')) return
+  list.replaceChildren(...known.map((value) => h('option', { value })))
 }

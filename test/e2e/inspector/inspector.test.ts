@@ -285,7 +285,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
     const [run] = (await server.get<{ items: { id: string; title: string }[] }>('/v2/sessions')).items
     await line.getByRole('button', { name: 'session' }).first().click()
     await page.locator(`#session-list [data-session="${run?.id ?? ''}"][aria-current="true"]`).waitFor()
-    expect(await page.locator('#session-head').innerText()).toContain(`${run?.title ?? ''}`)
+    expect(await page.locator('#session-head').innerText()).toContain(run?.title ?? 'a title')
     await page.locator('#session-head').getByRole('button', { name: 'Actor and log' }).click()
     await row(page, 'session:').waitFor()
     expect(await page.content()).not.toContain(SECRET)

@@ -26,7 +26,11 @@ export async function requestRows(connection: Connection, ways: SessionWays, on:
   const known = await Promise.all(sessions.map((id) => read<Session>(`/v2/sessions/${encodeURIComponent(id)}`).catch(() => undefined)))
   const titles = new Map(known.flatMap((session) => (session === undefined ? [] : [[session.id, session.title] as const])))
 
+  /** Requests whose answer is under way: a second click is no second answer. */
+  const underWay = new Set<string>()
   function answer(path: string, { id }: { readonly id: string }, sent: Sent): void {
+    if (underWay.has(id)) return
+    underWay.add(id)
     const one = `${path}/${encodeURIComponent(id)}`
     const isDeclined = 'answers' in sent && sent.answers === undefined
     const work = async () => {
@@ -36,7 +40,9 @@ export async function requestRows(connection: Connection, ways: SessionWays, on:
       const after = await read<Outcome>(one)
       if (!hasCounted(after, sent)) throw tooLate(after)
     }
-    work().then(on.changed, on.failed)
+    work()
+      .finally(() => underWay.delete(id))
+      .then(on.changed, on.failed)
   }
 
   return all.map((request) => {

@@ -254,12 +254,14 @@ interface Entries {
   /** Whether anything was changed by it. */
   put(message: SearchedMessage): boolean
   remove(messageId: string): void
-  /** A part of the merging that was put off; false when there is none. */
+  /** A part of the merging that was put off; false when there is none, as most often: runs are merged when there are enough of them. */
   mergeOwed(): boolean
 }
 
 /** Full texts, and the pages of each that are merged after a step: more than its levels rewrite of what a step writes. */
 const MERGED = { words: 16, grams: 16, spelling: 8 }
+/** Changes that a merge is counted for which had nothing to do. */
+const ASKING = 1
 /** Runs of one level before they are merged beside the steps, and before a commit does it at once. */
 const RUNS = { most: 8, tooMany: 400 }
 
@@ -288,7 +290,13 @@ function createEntries(handle: Handle): Entries {
   const merges = Object.entries(MERGED).map(([table, pages]) =>
     handle.prepare(`insert into ${table} (${table}, rank) values ('merge', ${pages})`),
   )
+  const changed = handle.prepare<[], { n: number }>('select total_changes() as n')
   let owed: typeof merges = []
+  const changesOf = (merge: (typeof merges)[number]): number => {
+    const before = changed.get()?.n ?? 0
+    merge.run()
+    return (changed.get()?.n ?? 0) - before
+  }
   let terms = handle.prepare<[], { n: number }>('select coalesce(max(key), 0) as n from terms').get()?.n ?? 0
 
   function remove(messageId: string): void {
@@ -328,10 +336,12 @@ function createEntries(handle: Handle): Entries {
     },
     remove,
     mergeOwed() {
-      const [first, ...others] = owed
-      owed = others
-      first?.run()
-      return first !== undefined
+      while (owed.length > 0) {
+        const [first, ...others] = owed
+        owed = others
+        if (first !== undefined && changesOf(first) > ASKING) return true
+      }
+      return false
     },
   }
 }

@@ -266,7 +266,7 @@ interface Entries {
   /** Whether anything was changed by it. */
   put(message: SearchedMessage): boolean
   remove(messageId: string): void
-  /** A part of the merging that was put off; false when there is none. */
+  /** A part of the merging that was put off; false when there is none, as most often: runs are merged when there are enough of them. */
   mergeOwed(): boolean
   /** Removes some of what is too much or too old; false when nothing is (I5). */
   forget(): boolean
@@ -274,6 +274,8 @@ interface Entries {
 
 /** Full texts, and the pages of each that are merged after a step: more than its levels rewrite of what a step writes. */
 const MERGED = { words: 16, grams: 16, spelling: 8 }
+/** Changes that a merge is counted for which had nothing to do. */
+const ASKING = 1
 /** Runs of one level before they are merged beside the steps, and before a commit does it at once. */
 const RUNS = { most: 8, tooMany: 400 }
 
@@ -321,7 +323,13 @@ function createEntries(handle: Handle, kept: () => KeptText): Entries {
   const merges = Object.entries(MERGED).map(([table, pages]) =>
     handle.prepare(`insert into ${table} (${table}, rank) values ('merge', ${pages})`),
   )
+  const changed = handle.prepare<[], { n: number }>('select total_changes() as n')
   let owed: typeof merges = []
+  const changesOf = (merge: (typeof merges)[number]): number => {
+    const before = changed.get()?.n ?? 0
+    merge.run()
+    return (changed.get()?.n ?? 0) - before
+  }
   let terms = handle.prepare<[], { n: number }>('select coalesce(max(key), 0) as n from terms').get()?.n ?? 0
 
   function remove(messageId: string): void {
@@ -376,10 +384,12 @@ function createEntries(handle: Handle, kept: () => KeptText): Entries {
       return count > 0
     },
     mergeOwed() {
-      const [first, ...others] = owed
-      owed = others
-      first?.run()
-      return first !== undefined
+      while (owed.length > 0) {
+        const [first, ...others] = owed
+        owed = others
+        if (first !== undefined && changesOf(first) > ASKING) return true
+      }
+      return false
     },
   }
 }

@@ -176,10 +176,19 @@ export function isSilent({ noReply, calls }: QueuedPrompt): boolean {
   return noReply && calls === undefined
 }
 
+/** By prompt: it is asked several times on the way into a run, and in each step of it. */
+const long = new WeakMap<QueuedPrompt, boolean>()
+
 /** Whether moving a prompt takes so long that others get a turn in between. */
-export function isLongPrompt({ parts, ...rest }: QueuedPrompt): boolean {
+export function isLongPrompt(prompt: QueuedPrompt): boolean {
+  const isLong = long.get(prompt) ?? lengthOf(prompt) > LIMITS.sessions.longPrompt
+  long.set(prompt, isLong)
+  return isLong
+}
+
+function lengthOf({ parts, ...rest }: QueuedPrompt): number {
   const lengths = parts.map((part) => (part.type === 'file' ? part.url.length : JSON.stringify(part).length))
-  return lengths.reduce((sum, length) => sum + length, JSON.stringify(rest).length) > LIMITS.sessions.longPrompt
+  return lengths.reduce((sum, length) => sum + length, JSON.stringify(rest).length)
 }
 
 /** Takes a row out of its queue, with its event, inside the caller's commit. `isAtWork`: see `queueInfo`. */

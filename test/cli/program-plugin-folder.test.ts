@@ -19,18 +19,18 @@ test('the lines of the first evening do what the page says, one after the other'
     .split('\n')
     .map((line) => line.replace(/ +#.*/, '').split(' ').slice(1))
   expect(lines.map(([, command]) => command)).toEqual(['init', 'test', 'dev', 'pack', 'add'])
-  for (const line of lines) {
-    const [, command] = line
-    const program = home.start(command === 'add' ? [...line, '--yes'] : line)
-    if (command === 'dev') {
-      await program.prints(served(1))
-      expect((await home.run(['plugin', 'list'])).stderr, 'the server of dev is one').not.toContain('no server runs')
-      program.child.kill('SIGINT')
-    }
-    const { code, stdout, stderr } = await program.ended
-    expect([command, code, stderr]).toEqual([command, 0, expect.anything()])
-    if (command === 'add') expect(stdout).toMatch(/^dev\.example\.hello is there already, with the same content, from [^]*^approved /m)
-  }
+  const [init = [], check = [], dev = [], pack = [], add = []] = lines
+  for (const line of [init, check]) expect(await home.run(line)).toMatchObject({ code: 0 })
+  const work = home.start(dev)
+  await work.prints(served(1))
+  expect((await home.run(['plugin', 'list'])).stderr, 'the server of dev is one').not.toContain('no server runs')
+  work.child.kill('SIGINT')
+  expect((await work.ended).code).toBe(0)
+  expect(await home.run(pack)).toMatchObject({ code: 0 })
+  expect(await home.run([...add, '--yes'])).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^dev\.example\.hello is there already, with the same content, from [^]*^approved /m) as string,
+  })
 })
 
 test('a change waits while a link is in the package, and a copy that was changed where it is installed is never written over', async () => {

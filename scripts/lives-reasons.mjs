@@ -85,6 +85,8 @@ export const REASONS = {
   'src/cli/commands/plugin/test/conversation.ts in flight streams': INSIDE,
   'src/cli/commands/plugin/plugin-taken-up.ts AbortController enough': CALL,
   'src/cli/commands/plugin/test/conversation.ts AbortController over': CALL,
+  'src/cli/commands/plugin/author/plugin-dev.ts AbortController over': CALL,
+  'src/cli/commands/plugin/install/fetch-source.ts AbortController over': CALL,
   'src/actors/plugin/brokers/capability-lease.ts AbortController stop': EFFECT,
   'src/cli/commands/serve/serve.ts setTimeout': 'the last resort when the runtime, which is a machine, does not stop',
   'src/cli/terminal/spinner.ts setInterval': 'the spinner of a terminal: it ends with the run that is shown, or with the process',

@@ -200,7 +200,7 @@ function page() {
     const list = kind === 'broker' ? ['operation', 'input'] : kind === 'cancel' ? ['id'] : Object.keys(params)
     const ofPython = node === 'events.publish' ? 'namespace, name, payload' : list.join(', ')
     const ofNode = node === 'events.publish' ? '{ namespace, name, payload }' : list.join(', ')
-    return `| \`${method}\` | \`${capability}\` | \`host.${node}(${ofNode})\` | \`call.host.${node}(${ofPython})\` | \`svc.host.${lua} { ${Object.keys(params).join(', ')} }\` | ${does} |`
+    return `| \`${method}\` | \`${capability}\` | \`host.${node}(${ofNode})\` | \`context.host.${node}(${ofPython})\` | \`svc.host.${lua} { ${Object.keys(params).join(', ')} }\` | ${does} |`
   })
   return `# What a plugin may ask of its host
 

@@ -48,6 +48,16 @@ describe('a package in a folder', () => {
       })
   })
 
+  test('whose manifest has no agent, and an archive that is damaged or not there, are told to be so', async () => {
+    writeFileSync(join(source, 'svc-plugin.json'), JSON.stringify({ id: ID, runtime: 'lua', capabilities: ['network'] }))
+    expect((await home.run(['plugin', 'add', './mine'])).stderr).toMatch(
+      /there is no "agent" in svc-plugin\.json, .*"runtime", "capabilities" belong/,
+    )
+    writeFileSync(join(home.workspace, 'cut.tgz'), Buffer.from([0x1f, 0x8b, 8, 0, 0, 0]))
+    expect((await home.run(['plugin', 'add', './cut.tgz'])).stderr).toMatch(/cut\.tgz cannot be taken: it is damaged \(/)
+    expect((await home.run(['plugin', 'add', './nothere.tgz'])).stderr).toMatch(/^svc: \S+\/nothere\.tgz does not exist\n$/)
+  })
+
   test('that needs something of its user says so when it is approved, and until it is there', async () => {
     const agent = {
       runtime: 'lua',
@@ -128,9 +138,15 @@ describe('a package in a folder', () => {
     expect(statSync(join(installed(), 'run.sh')).mode & 0o111).not.toBe(0)
     expect(records()).toMatchObject({ [ID]: { source: { type: 'tarball', path: file }, revision } })
     expect(readdirSync(join(home.path, '.config/svc')).filter((name) => name.startsWith('.'))).toEqual([])
+    expect(await home.run(['plugin', 'add', './mine'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(`${ID} is there already, with the same content, from ${file}\n`) as string,
+    })
+    writePackage('0.1.1')
     expect((await home.run(['plugin', 'add', './mine'])).stderr).toContain(
       `${ID} is there already, in ${installed()}; svc plugin update ${ID} ${source} takes this in its place`,
     )
+    writePackage('0.1.0')
 
     expect((await home.run(['plugin', 'trust', ID, '--yes'])).stderr).toContain(revision)
     expect(await greeting()).toEqual(['hello 0.1.0\n', false])
@@ -275,4 +291,28 @@ test('a package of the registry is fetched by npm, checked and unpacked; none of
   } finally {
     registry.close()
   }
+})
+
+test('a registry that does not answer is named while somebody waits for it, and asked twice at most', async () => {
+  const asked = join(home.path, 'asked')
+  const bin = join(home.path, 'bin')
+  mkdirSync(bin)
+  // It packs nothing until it was asked which registry it waits for.
+  const npm = `#!/bin/sh
+if [ "$1" = config ]; then echo http://user:word@registry.example/x/; echo yes > ${asked}.config; exit 0; fi
+echo "$@" > ${asked}
+while [ ! -e ${asked}.config ]; do sleep 0.1; done
+echo 'npm error it is not there' >&2
+exit 1
+`
+  writeFileSync(join(bin, 'npm'), npm, { mode: 0o755 })
+  const { code, stderr } = await home.run(['plugin', 'add', 'svc-hello'], { env: { PATH: `${bin}:${process.env['PATH'] ?? ''}` } })
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringMatching(
+      /^npm fetches svc-hello\nnpm still waits for its registry, http:\/\/registry\.example\nsvc: npm could not fetch svc-hello/,
+    ),
+  ])
+  expect(existsSync(`${asked}.config`)).toBe(true)
+  expect(readFileSync(asked, 'utf8')).toMatch(/--fetch-retries=1 .*--fetch-timeout=\d+ -- svc-hello/)
 })

@@ -35,7 +35,7 @@ export const REGISTRY_ID = /^(?=.*\.)[A-Za-z0-9._-]+$/
 export const MANIFEST_FILE = 'svc-plugin.json'
 
 /** A host: its name, all names below a name (`*.example.com`), or an address; with a port it is that port alone. */
-const HostPattern = z
+export const HostPattern = z
   .string()
   .max(260)
   .regex(

@@ -87,7 +87,7 @@ describe('the revision of a package', () => {
       symlinkSync(target, join(root, 'a/link'))
       await expect(hashPackage(effects, root)).rejects.toMatchObject({
         code: 'plugin.invalid',
-        message: `The package "${root}" cannot be hashed: "a/link" is a link, and links are not allowed.`,
+        message: `The package "${root}" cannot be hashed: "a/link" is a link, and links are not allowed: remove it, or put the file itself there.`,
       })
       await expect(fingerprintPackage(effects, root)).rejects.toMatchObject({ code: 'plugin.invalid' })
       unlinkSync(join(root, 'a/link'))

@@ -279,3 +279,20 @@ it('shows its findings when the configuration is checked', async () => {
     },
   ])
 })
+
+describe('hosts of this machine', () => {
+  const problems = (hosts: unknown) =>
+    read({ 'dev.example.a': { options: { hosts } } }).diagnostics.map(({ path, message }) => `${path}: ${message}`)
+
+  it.each([
+    ['a text', '127.0.0.1:8080', 'must be a list of hosts, such as ["127.0.0.1:8080"]'],
+    ['an address', ['http://127.0.0.1:8080/x'], '"http://127.0.0.1:8080/x" is no host, and names none: write "127.0.0.1:8080"'],
+    ['a number', [8080], '8080 is no host, and names none'],
+  ])('are told where they are %s', (_name, hosts, problem) => {
+    expect(problems(hosts)).toEqual([expect.stringContaining(`plugins.dev.example.a.options.hosts: ${problem}`)])
+  })
+
+  it('are names and addresses, with a port or without', () => {
+    expect(problems(['127.0.0.1:8080', 'LOCALHOST', '*.lan.example', '[::1]:8080'])).toEqual([])
+  })
+})

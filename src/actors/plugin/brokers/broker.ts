@@ -97,17 +97,28 @@ export function defineBroker<Capability extends BrokerCapability>(
       const serving = operations as Readonly<Record<string, (input: unknown, call: BrokerCall) => unknown>>
       return {
         async call(name, input, call) {
-          const operation = Object.hasOwn(described, name) ? described[name] : undefined
+          const { waits, checked } = checkedCall(capability, name, input)
           const serve = Object.hasOwn(serving, name) ? serving[name] : undefined
-          if (operation === undefined || serve === undefined) throw unknownOperation(capability, name, Object.keys(described))
-          const checked = checkedInput(operation.input, input)
-          if (operation.waits === true) call.waits()
+          if (serve === undefined) throw unknownOperation(capability, name, Object.keys(described))
+          if (waits) call.waits()
           return serve(checked, call)
         },
         ...(cancel === undefined ? {} : { cancel: (opaqueId: string) => cancel(opaqueId) }),
       }
     },
   }
+}
+
+/** By the description of the operations alone. Throws `request.unprocessable` for an operation that is none, and for an input that is not valid. */
+export function checkedCall(
+  capability: BrokerCapability,
+  name: string,
+  input: unknown,
+): { readonly waits: boolean; readonly checked: unknown } {
+  const described: BrokerOperations = BROKER_OPERATIONS[capability]
+  const operation = Object.hasOwn(described, name) ? described[name] : undefined
+  if (operation === undefined) throw unknownOperation(capability, name, Object.keys(described))
+  return { waits: operation.waits === true, checked: checkedInput(operation.input, input) }
 }
 
 function checkedInput(schema: z.ZodType, input: unknown): unknown {

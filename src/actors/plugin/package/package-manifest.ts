@@ -18,8 +18,12 @@ export function parseManifest(bytes: Uint8Array): PackageManifest {
   if (fault !== undefined) throw invalid(`${fault.path.map(String).join('.') || 'manifest'}: ${fault.message}`.slice(0, FAULT_LENGTH))
   const parsed = PackageManifest.safeParse(meant)
   if (parsed.success) return parsed.data
-  const issues = parsed.error.issues.map(({ path, message }) => `${path.map(String).join('.') || 'manifest'}: ${message}`)
+  const issues = parsed.error.issues.map((issue) => `${issue.path.map(String).join('.') || 'manifest'}: ${wordsOf(issue)}`)
   throw invalid(issues.slice(0, SHOWN).join('; ') + (issues.length > SHOWN ? `; and ${issues.length - SHOWN} more` : ''))
+}
+
+function wordsOf({ code, message }: { readonly code: string; readonly message: string }): string {
+  return code === 'invalid_type' && message.endsWith('received undefined') ? 'is missing' : message
 }
 
 /** JSON first, because the reader of configuration also takes comments. */

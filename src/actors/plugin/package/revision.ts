@@ -102,9 +102,18 @@ export async function fingerprintPackage(effects: Pick<Effects, 'files' | 'hashe
 async function* packageEntriesOf({ files }: Pick<Effects, 'files'>, root: string): AsyncGenerator<TreeEntry> {
   const entries = readable(files.walk(root, { maxEntries: packageEntries }), root)
   for await (const entry of entries) {
-    if (entry.kind === 'link') throw invalid(root, `"${entry.path}" is a link, and links are not allowed`)
+    if (entry.kind === 'link')
+      throw invalid(
+        root,
+        `"${entry.path}" is a link, and links are not allowed: remove it, or put the file itself there${lockWords(entry.path)}`,
+      )
     yield entry
   }
+}
+
+/** Of what Emacs leaves while a file is changed. */
+function lockWords(path: string): string {
+  return /(?:^|\/)\.#[^/]*$/.test(path) ? ' (a lock of an editor; in Emacs "(setq create-lockfiles nil)" keeps it from making them)' : ''
 }
 
 function contentOf(entry: TreeEntry, root: string): AsyncIterable<Uint8Array> {

@@ -10,7 +10,7 @@ import { LIMITS } from '../../../protocol/limits.js'
 import { REGISTRY_ID, type TrustRecord } from '../../../protocol/plugin/plugin.js'
 import { isRecord, type JsonRecord } from '../../../protocol/text/json.js'
 import { recordAt } from './config-merge.js'
-import { idleOptions } from './option-keys.js'
+import { hostsProblem, idleOptions } from './option-keys.js'
 import { type PackageEntry, type ProcessOptions, packageEntry, processOptions, type Report, readTrust } from './entry-options.js'
 
 /** A process that speaks `svc-plugin/2` and that the configuration itself describes. */
@@ -162,7 +162,11 @@ function checkTrust({ options, path }: Entry): ConfigDiagnostic[] {
 }
 
 function checkOptions({ id, options, path }: Entry): ConfigDiagnostic[] {
-  return idleOptions(id, isBuiltInId(id), options).map(([key, message]) => ({ level: 'warning', path: `${path}.options.${key}`, message }))
+  const idle = idleOptions(id, isBuiltInId(id), options).map(
+    ([key, message]): ConfigDiagnostic => ({ level: 'warning', path: `${path}.options.${key}`, message }),
+  )
+  const problem = isBuiltInId(id) ? undefined : hostsProblem(options)
+  return problem === undefined ? idle : [...idle, { level: 'error', path: `${path}.options.hosts`, message: problem }]
 }
 
 function drivenEntries(entries: readonly Entry[], report: Report): DrivenEntry[] {

@@ -13,6 +13,7 @@ import { watchInterrupts } from '../../terminal/interruption.js'
 import { askPerson, askSecret, isAttended, jsonText, writeError, writeOut } from '../../terminal/output.js'
 import type { ConfigureOptions } from './plugin-arguments.js'
 import { hostNeed } from './plugin-needs.js'
+import { omit } from '../../../actors/resource/config/config-merge.js'
 import { openPluginPlace, type PluginPlace, type ReadPackage, readPackage } from './plugin-place.js'
 import { choosePackage } from './plugin-trust.js'
 import { columns } from './plugin-words.js'
@@ -52,7 +53,8 @@ async function configure(place: PluginPlace, read: ReadPackage, options: Configu
     }
     await askSettings(place, read, signal)
   }
-  return tell(place, read, await secrets.list(id, declared), options.json)
+  const left = (await secrets.list(id, declared)).map((secret) => ({ ...secret, isTaken: secret.alias === unset }))
+  return tell(place, read, left, options.json)
 }
 
 /** Required settings that are not there, one question each. */
@@ -93,7 +95,14 @@ function asSetting(schema: unknown, typed: string): unknown {
 async function tell(
   place: PluginPlace,
   read: ReadPackage,
-  secrets: readonly { readonly alias: string; readonly purpose: string; readonly isSet: boolean; readonly isOutdated: boolean }[],
+  secrets: readonly {
+    readonly alias: string
+    readonly purpose: string
+    readonly isSet: boolean
+    readonly isOutdated: boolean
+    /** It was just taken back, so that it is missing is what was asked for. */
+    readonly isTaken: boolean
+  }[],
   json: boolean,
 ): Promise<number> {
   const { id } = read.found
@@ -102,10 +111,13 @@ async function tell(
   const { config, hosts = [] } = entries.package(id)
   const problem = settingsIssue(read.target.settings, config)
   const unlisted = hostNeed(id, read.target, hosts)
-  const missing = secrets.filter(({ isSet, isOutdated }) => !isSet || isOutdated)
-  const state = ({ isSet, isOutdated }: { isSet: boolean; isOutdated: boolean }) =>
-    isOutdated ? 'given for other hosts; give it again' : isSet ? 'set' : 'missing'
-  if (json) writeOut(`${jsonText({ id, secrets, ...(problem !== undefined && { problem }) }, 2)}\n`)
+  const missing = secrets.filter(({ isSet, isOutdated, isTaken }) => !isTaken && (!isSet || isOutdated))
+  const state = ({ isSet, isOutdated, isTaken }: { isSet: boolean; isOutdated: boolean; isTaken: boolean }) =>
+    isTaken ? 'taken back' : isOutdated ? 'given for other hosts; give it again' : isSet ? 'set' : 'missing'
+  if (json)
+    writeOut(
+      `${jsonText({ id, secrets: secrets.map((secret) => omit(secret, ['isTaken'])), ...(problem !== undefined && { problem }) }, 2)}\n`,
+    )
   else {
     const rows = secrets.map((secret) => [secret.alias, state(secret), secret.purpose].map(printable))
     writeOut(rows.length === 0 ? `${id} declares no secrets\n` : columns(rows))

@@ -1,7 +1,7 @@
 /** What a running server says about the packages of a workspace. */
 import { nodePaths } from '../../../platform/node/paths.js'
 import type { PackageLifecycleInfo, PluginManifest } from '../../../protocol/plugin/plugin.js'
-import { connect, connectTo } from '../../connection.js'
+import { connect, type Connection, connectTo, connectToRunning } from '../../connection.js'
 import { failureText } from '../../failure.js'
 import { readPresence } from '../../../server/presence.js'
 
@@ -16,16 +16,24 @@ export type ServerView =
       readonly isOwn?: boolean
     }
 
-/** Asks the server at `url`, or the one that uses our state directory. Never starts one, never rejects. */
+/** Asks the server at `url`, or the one that uses our state directory, also one inside another command. Never starts one, never rejects. */
 export async function askServer(url: string | undefined, directory: string): Promise<ServerView> {
   const address = url ?? localServer()
-  if (address === undefined) return { type: 'absent' }
+  let running: Connection | undefined
   try {
-    const { plugins } = connectTo(address).client
+    running = address === undefined ? await connectToRunning() : connectTo(address)
+  } catch {
+    return { type: 'absent' }
+  }
+  if (running === undefined) return { type: 'absent' }
+  try {
+    const { plugins } = running.client
     const packages = await plugins.lifecycle({ directory })
-    return { type: 'answered', url: address, packages, plugins: await plugins.list({ directory }) }
+    return { type: 'answered', url: running.url, packages, plugins: await plugins.list({ directory }) }
   } catch (error) {
-    return { type: 'silent', url: address, reason: failureText(error).split('\n')[0] ?? '' }
+    return { type: 'silent', url: running.url, reason: failureText(error).split('\n')[0] ?? '' }
+  } finally {
+    await running.close()
   }
 }
 

@@ -96,8 +96,13 @@ type Lives = Pick<PackageLifecycleInfo, 'packageId' | 'state' | 'diagnostics' | 
 
 /** Which content answered a call; `folder` is the revision of what is in the folder by now. Pure. */
 export function answeredBy(before: Lives, after: Lives | undefined, folder: string): string {
-  if (after === undefined || after.generation !== before.generation) return 'answered while its content was exchanged; call it again'
+  const exchanged = 'answered while its content was exchanged; call it again'
+  if (after === undefined) return exchanged
   const serving = after.retainedRevision ?? after.revision
+  if (after.generation !== before.generation)
+    return serving === (before.retainedRevision ?? before.revision)
+      ? 'its content is the same as before the call, and was started anew meanwhile: its program may have ended (svc logs)'
+      : exchanged
   const short = serving.slice(0, 19)
   if (serving === folder) return `answered by ${short}`
   return `answered by ${short}, not by what is in the folder: it ${troubleOf(after) ?? 'has not been taken up yet'}`

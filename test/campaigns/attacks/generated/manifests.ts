@@ -8,7 +8,7 @@ type Make = (choices: Choices) => object | Text
 
 const TAKEN = 'taken'
 const NOT =
-  /cannot be used|It is a package for editors|is a package for editors|belongs to the built-in|does not exist|must be|is written for|has an id|is an id of|is required|runs on/
+  /cannot be used|there is no "agent"|is a package for editors|belongs to the built-in|does not exist|must be|is written for|has an id|is an id of|is required|runs on/
 
 /** A package of which nothing but the manifest is in question. */
 function offered(name: string, outcome: Offered['outcome'], make: Make): Offered {

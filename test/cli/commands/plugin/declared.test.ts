@@ -27,6 +27,15 @@ test.for([
     fetching('https://one.example/', 'token'),
     '"secret-use"',
   ],
+  ['an operation', whole, 'host.network.request', { operation: 'fetsh', input: {} }, 'fetsh'],
+  [
+    'an input',
+    whole,
+    'host.network.request',
+    { operation: 'fetch', input: { adress: 'https://one.example/' } },
+    'the input is not valid: ',
+  ],
+  ['a name of an operation', whole, 'host.network.request', { input: {} }, 'no "operation"'],
 ] as const)('refuses %s that the manifest does not have', ([, manifest, method, params, why]) => {
   expect(undeclared(manifest, method, params)).toContain(why)
 })

@@ -47,6 +47,7 @@ test('which content answered is told, and why it is not what is in the folder', 
   expect(answeredBy(active, active, OLD)).toBe(
     'answered by sha256:bbbbbbbbbbbb, not by what is in the folder: it has not been taken up yet',
   )
-  expect(answeredBy(active, { ...active, generation: 2 }, NEW)).toContain('exchanged')
+  expect(answeredBy(active, { ...active, generation: 2, retainedRevision: OLD }, NEW)).toContain('exchanged')
+  expect(answeredBy(active, { ...active, generation: 2 }, NEW)).toContain('started anew')
   expect(answeredBy(active, undefined, NEW)).toContain('exchanged')
 })

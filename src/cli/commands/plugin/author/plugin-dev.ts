@@ -48,21 +48,30 @@ export async function developPlugin({ id: named, directory }: SwitchOptions): Pr
   const sources = sourcesOf(root)
   const folders = root.startsWith(`${sources}/`) ? [sources] : [root, sources].filter((each) => existsSync(each))
   const connection = await connect(undefined)
-  const told = followLog(log, { plugin: id, signal }, (line) => writeError(`${line}\n`, 'dim'))
+  const over = new AbortController()
+  const told = followLog(log, { plugin: id, signal: AbortSignal.any([signal, over.signal]) }, (line) => writeError(`${line}\n`, 'dim'))
   const needs = createNeedsTold(developed)
+  if (developed.isElsewhere) {
+    const there = join(nodePaths(process.env).config, 'plugins', id)
+    writeError(`${printable(`the source is ${root}; what runs, and what messages name, is its copy in ${there}`)}\n`, 'dim')
+  }
+  let hasServed = false
   try {
     while (!signal.aborted) {
       const built = await build(developed, folders)
       try {
         await takeUp(connection.client, developed, { signal, isBuilt: built.ok })
+        hasServed ||= built.ok
         await needs.tell()
       } catch (error) {
-        writeError(`svc: ${failureText(error)}\n`, 'red')
+        if (!hasServed && isConflict(error)) throw error // no change of the source would help
+        writeError(`svc: ${failureText(error)}\nsvc: it is looked at again when something changes\n`, 'red')
       }
       await settledState(folders, { unlike: built.state, signal })
     }
   } finally {
     forget()
+    over.abort()
     await told
     await connection.close()
   }
@@ -81,6 +90,10 @@ async function find(named: string, directory: string | undefined): Promise<Devel
   if (here === undefined && other !== undefined)
     throw new SvcError('resource.conflict', `${id} is in ${other.root} already; that one would serve beside this`)
   return { id, root, workspace, isElsewhere: here === undefined }
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof SvcError && error.code === 'resource.conflict'
 }
 
 /** Builds, and tells what was there then: whatever differs from it later has not been built. */

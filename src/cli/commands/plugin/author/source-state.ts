@@ -1,8 +1,8 @@
 /**
- * What stands in the folders an author works in: names, sizes and times of all files. It is looked at again and again, because a watch of the
+ * What stands in the folders an author works in: names, sizes, modes and times of all files, and where links lead. It is looked at again and again, because a watch of the
  * system loses a file once another took its place, as many editors save, and tells nothing where other machines write.
  */
-import { readdirSync, statSync } from 'node:fs'
+import { readdirSync, readlinkSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 
@@ -23,8 +23,9 @@ function filesIn(folder: string): string[] {
     return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
       const path = join(folder, entry.name)
       if (entry.isDirectory()) return PASSED_OVER.has(entry.name) ? [] : filesIn(path)
+      if (entry.isSymbolicLink()) return [`${path} -> ${readlinkSync(path)}`] // packages hold none: what goes with one in it is over once it is gone
       const stat = statSync(path, { throwIfNoEntry: false })
-      return stat?.isFile() === true ? [`${path} ${stat.size} ${stat.mtimeMs} ${stat.ino}`] : []
+      return stat?.isFile() === true ? [`${path} ${stat.size} ${stat.mode} ${stat.mtimeMs} ${stat.ino}`] : []
     })
   } catch {
     return [] // it is being replaced

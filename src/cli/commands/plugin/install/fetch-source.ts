@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { npmEnvironment, NPM_OPTIONS, npmWords } from '../../../../actors/plugin/entry/npm-cache.js'
 import { requireAddress } from '../../../../actors/workspace/clones.js'
 import { createCloner } from '../../../../platform/git/program/cloner.js'
@@ -64,21 +65,41 @@ async function fetchNpm({ spec }: Extract<SourceSpec, { type: 'npm' }>, { effect
   const npm = await effects.processes.find('npm')
   if (npm === undefined) throw new SvcError('feature.not_implemented', 'the program "npm" was not found on the search path')
   tell(`npm fetches ${spec}`)
-  const result = await effects.processes.run({
-    command: npm,
-    args: ['pack', '--json', '--pack-destination', room, ...NPM_OPTIONS, '--', spec],
-    cwd: room,
-    env: npmEnvironment(effects),
-    signal,
-    timeoutMs: LIMITS.plugins.installTimeout,
-    captureBytes: LIMITS.plugins.manifestBytes,
-  })
+  const run = async (args: readonly string[]) =>
+    effects.processes.run({
+      command: npm,
+      args,
+      cwd: room,
+      env: npmEnvironment(effects),
+      signal,
+      timeoutMs: LIMITS.plugins.installTimeout,
+      captureBytes: LIMITS.plugins.manifestBytes,
+    })
+  const over = new AbortController()
+  const waiting = delay(SOON, undefined, { signal: over.signal })
+    .then(async () => run(['config', 'get', 'registry', '--loglevel=error']))
+    .then(({ stdout }) => tell(`npm still waits for its registry, ${originOf(stdout)}`))
+    .catch(() => undefined) // it is there, or nobody knows
+  const result = await run(['pack', '--json', '--pack-destination', room, ...NPM_OPTIONS, ...IMPATIENT, '--', spec]).finally(() =>
+    over.abort(),
+  )
+  await waiting
   if (result.timedOut) throw new SvcError('plugin.invalid', `npm did not finish within ${LIMITS.plugins.installTimeout / 1000} s`)
   if (result.exitCode !== 0) throw new SvcError('plugin.invalid', `npm could not fetch ${spec}: ${whyOf(result.stderr)}`)
   const archive = readdirSync(room).find((name) => name.endsWith('.tgz'))
   if (archive === undefined) throw new SvcError('plugin.invalid', `npm fetched nothing for ${spec}`)
   const resolved = resolvedBy(result.stdout)
-  return { files: filesOfTarball(join(room, archive)), ...(resolved !== undefined && { resolved }) }
+  return { files: filesOfTarball(join(room, archive), undefined, spec), ...(resolved !== undefined && { resolved }) }
+}
+
+/** After so long, ms, it is said what is waited for. */
+const SOON = 5000
+/** Somebody waits: a registry that is not there is asked twice, and what says nothing is given up. */
+const IMPATIENT = ['--fetch-retries=1', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000', '--fetch-timeout=30000']
+
+/** Without what a registry may be asked with. */
+function originOf(stdout: string): string {
+  return new URL(stdout.trim()).origin
 }
 
 const SAID = 3

@@ -13,8 +13,10 @@ import type { Effects } from '../../../../ports/effects.js'
 import { SvcError } from '../../../../protocol/errors.js'
 import { messageOf } from '../../../../protocol/message-of.js'
 import { isBuiltInId } from '../../../../actors/resource/config/entries.js'
-import type { AgentTarget, PackageManifest } from '../../../../protocol/plugin/plugin.js'
+import { parseManifest } from '../../../../actors/plugin/package/package-manifest.js'
+import { type AgentTarget, MANIFEST_FILE, type PackageManifest } from '../../../../protocol/plugin/plugin.js'
 import { escapedText } from '../../../../protocol/text/visible-text.js'
+import { withoutAgent } from '../manifest-keys.js'
 import { REPLACED, roomPrefix } from '../abandoned-rooms.js'
 import type { ArchivedFile } from './tar-read.js'
 
@@ -66,8 +68,8 @@ export async function stage(effects: Effects, { path }: Room, files: readonly Ar
   const { manifest } = found ?? {}
   const problem = found?.problems[0]?.message.replaceAll(root, 'the package')
   if (found === undefined || manifest === undefined || problem !== undefined)
-    throw new SvcError('plugin.invalid', problem ?? 'It is a package for editors: nothing of it is for agents.')
-  if (manifest.agent === null) throw new SvcError('plugin.invalid', `${found.id} is a package for editors: nothing of it is for agents`)
+    throw new SvcError('plugin.invalid', problem ?? whyNotFound(files))
+  if (manifest.agent === null) throw new SvcError('plugin.invalid', withoutAgent(manifest))
   if (isBuiltInId(found.id)) throw new SvcError('plugin.invalid', `${found.id} has an id that belongs to the built-in plugins`)
   if (found.id.length > LONGEST_ID)
     throw new SvcError(
@@ -75,6 +77,12 @@ export async function stage(effects: Effects, { path }: Room, files: readonly Ar
       `${cut(found.id, 40)} is an id of ${found.id.length} characters: at most ${LONGEST_ID}, as a folder has its name`,
     )
   return { found, manifest, target: manifest.agent, content: await hashPackage(effects, found.root) }
+}
+
+/** Of what is no package for agents: those alone are found. */
+function whyNotFound(files: readonly ArchivedFile[]): string {
+  const manifest = files.find(({ path }) => path === MANIFEST_FILE)
+  return manifest === undefined ? `there is no ${MANIFEST_FILE}` : withoutAgent(parseManifest(manifest.content))
 }
 
 /** Puts what was staged into the root, under its id, in the place of what is there. */

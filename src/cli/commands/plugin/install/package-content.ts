@@ -4,7 +4,7 @@
  * I1 Regular files only, within the limits of a package; nothing of it runs.
  */
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { hashPackage } from '../../../../actors/plugin/package/revision.js'
 import type { Effects } from '../../../../ports/effects.js'
 import { SvcError } from '../../../../protocol/errors.js'
@@ -34,14 +34,15 @@ export async function filesOfDirectory(effects: Pick<Effects, 'files' | 'hasher'
   return files
 }
 
-/** Those of the package that an archive holds: in its outermost folder, or in `below` that. */
-export function filesOfTarball(file: string, below?: string): ArchivedFile[] {
+/** Those of the package that an archive holds: in its outermost folder, or in `below` that. `called`: what a message names it. */
+export function filesOfTarball(file: string, below?: string, called = file): ArchivedFile[] {
+  if (!existsSync(file)) throw new SvcError('resource.not_found', `${called} does not exist`)
   try {
     if (statSync(file).size > packageBytes + AROUND) throw new Error(`it is larger than ${(packageBytes + AROUND) / MiB} MiB`)
     return packageIn(readTar(unzipped(readFileSync(file)), packageFiles * 4), below)
   } catch (error) {
     if (error instanceof SvcError) throw error
-    throw new SvcError('plugin.invalid', `${file} cannot be taken: ${messageOf(error)}.`)
+    throw new SvcError('plugin.invalid', `${called} cannot be taken: ${messageOf(error)}.`)
   }
 }
 
@@ -55,7 +56,7 @@ function unzipped(bytes: Uint8Array): Uint8Array {
     return gunzipSync(bytes, { maxOutputLength: packageBytes + AROUND })
   } catch (error) {
     const isLarge = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE'
-    throw isLarge ? new Error(`it holds more than ${packageBytes / MiB} MiB`) : error
+    throw new Error(isLarge ? `it holds more than ${packageBytes / MiB} MiB` : `it is damaged (${messageOf(error)})`, { cause: error })
   }
 }
 

@@ -19,10 +19,10 @@ import { jsonText, writeError, writeOut } from '../../../terminal/output.js'
 import type { AddOptions, UpdateOptions } from '../plugin-arguments.js'
 import { openPluginPlace, type PluginPlace } from '../plugin-place.js'
 import { trustPlugin } from '../plugin-trust.js'
-import { withdrawEarlier } from '../plugin-untrust.js'
+import { withdrawEarlier } from '../plugin-approvals.js'
 import { columns, insideWords, runtimeWords, scopeName, shortRevision, titleOf } from '../plugin-words.js'
 import { changeText, fileChanges, patchText, targetChanges } from './content-diff.js'
-import { type Fetched, absolute, fetchSource } from './fetch-source.js'
+import { type Fetched, absolute, fetchSource, packageFolder } from './fetch-source.js'
 import { openRoom, settle, stage, type Staged, type Room } from './installation-root.js'
 import { readInstalled, recordInstalled } from './installed.js'
 import { missingParts } from './missing-parts.js'
@@ -37,6 +37,7 @@ export async function addPlugin(options: AddOptions): Promise<number> {
   return inRoom(place.effects, async (room, signal) => {
     const fetched = await fetchSource(source, { effects: place.effects, room: room.fetched, signal, tell })
     const staged = await stage(place.effects, room, fetched.files)
+    if (await isThereAlready(place, staged)) return sayThere(place, staged, source, options)
     await refuseTaken(place, staged, source)
     await forgetEarlier(place, staged)
     const root = take(place, room, { staged, fetched, source })
@@ -125,24 +126,44 @@ function tellVersions({ revision, manifest }: Present, { found, manifest: now, c
   writeError(`${printable(`${found.id}${versions}  ${shortRevision(revision)} -> ${shortRevision(content.revision)}`)}\n`)
 }
 
-/** Puts what a folder holds by now into the root of the installation, in the place of what is there; answers nothing where that is the same. */
+/**
+ * Puts what a folder holds by now into the root of the installation, in the place of what came from there before; does nothing where that is the
+ * same. Throws `resource.conflict` for what came from elsewhere, and for what was changed where it is installed.
+ */
 export async function installFolder(root: string): Promise<void> {
   const place = await openPluginPlace(undefined)
   const { effects } = place
   await inRoom(effects, async (room) => {
     const files = await filesOfDirectory(effects, root)
     const staged = await stage(effects, room, files)
-    const before = readInstalled(effects.paths.config)[staged.found.id]
-    const there = join(effects.paths.config, 'plugins', staged.found.id)
+    const { id } = staged.found
+    const before = readInstalled(effects.paths.config)[id]
+    const there = join(effects.paths.config, 'plugins', id)
     const present = existsSync(there) ? await digestAt(effects, there) : undefined
     if (present === staged.content.digest) return 0
-    const isOurs = before?.source.type === 'directory' && before.source.path === root
     const source: SourceSpec = { type: 'directory', path: root }
-    if (present !== undefined && !isOurs) await refuseTaken(place, staged, source)
+    if (existsSync(there)) {
+      if (before === undefined || !isFolderOf(before.source, root)) await refuseTaken(place, staged, source)
+      else if (present !== before.digest)
+        throw new SvcError(
+          'resource.conflict',
+          `${there} was changed there, and its source is ${root}: take the change over into the source, then svc plugin update ${id} --force puts the source in its place`,
+        )
+    }
     await forgetEarlier(place, staged)
     take(place, room, { staged, fetched: { files }, source })
     return 0
   })
+}
+
+/** Whether a source is the package at `root`: its folder, or the one around that. */
+function isFolderOf(source: SourceSpec, root: string): boolean {
+  if (source.type !== 'directory') return false
+  try {
+    return packageFolder(source.path) === root
+  } catch {
+    return false // it is not there any more
+  }
 }
 
 /** With a room for it, which is gone afterwards; Ctrl-C ends what is fetched. */
@@ -164,6 +185,24 @@ function tell(what: string): void {
 /** Paths are found again from wherever `update` is called. */
 function rooted(source: SourceSpec): SourceSpec {
   return source.type === 'directory' || source.type === 'tarball' ? { ...source, path: absolute(source.path) } : source
+}
+
+/** The same content is in its place, wherever from. */
+async function isThereAlready({ effects }: PluginPlace, { found: { id }, content }: Staged): Promise<boolean> {
+  const there = join(effects.paths.config, 'plugins', id)
+  const isRecorded = readInstalled(effects.paths.config)[id] !== undefined // else it is written down (I3)
+  return isRecorded && existsSync(there) && (await digestAt(effects, there)) === content.digest
+}
+
+/** Where it came from stays what it is. */
+function sayThere(place: PluginPlace, staged: Staged, source: SourceSpec, options: AddOptions): Promise<number> {
+  const { id } = staged.found
+  const { config } = place.effects.paths
+  const there = join(config, 'plugins', id)
+  const from = readInstalled(config)[id]?.source ?? source
+  if (options.json) writeOut(`${jsonText({ ...report(staged, there, from), added: false }, 2)}\n`)
+  else writeOut(`${id} is there already, with the same content, from ${printable(sourceText(from))}\n`)
+  return afterwards(id, 'nothing of it runs before it is approved', options)
 }
 
 async function refuseTaken({ packages, effects }: PluginPlace, { found: { id }, content }: Staged, source: SourceSpec): Promise<void> {

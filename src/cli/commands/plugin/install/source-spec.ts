@@ -9,6 +9,7 @@ export type SourceSpec =
   | { readonly type: 'git'; readonly url: string; readonly ref?: string; readonly below?: string }
 
 const ARCHIVE = /\.(?:tgz|tar\.gz|tar)$/
+const OTHER_ARCHIVE = /\.(?:zip|7z|rar|tar\.(?:bz2|xz|zst))$/i
 const ADDRESS = /^(?:git\+)?(https?|file):\/\//
 
 /** Throws a sentence. `below`: the folder in an archive or a repository that is the package. */
@@ -22,6 +23,7 @@ export function readSource(typed: string, below: string | undefined): SourceSpec
   }
   if (/^(?:git@|ssh:|git:|[\w.-]+:)/.test(typed) && !typed.startsWith('.') && !/^[a-z]:[\\/]/i.test(typed))
     throw refused('a repository is named by an address that begins with https://, http:// or file://')
+  if (OTHER_ARCHIVE.test(typed)) throw refused(`"${typed.slice(0, 200)}" is an archive of another kind: taken are .tgz, .tar.gz and .tar`)
   if (ARCHIVE.test(typed)) return { type: 'tarball', path: typed, ...inside }
   if (/^(?:\.{1,2}(?:\/|$)|\/|~\/)/.test(typed) || (typed.includes('/') && !typed.startsWith('@'))) {
     if (below !== undefined) throw refused('--path is for archives and repositories; name the folder itself')

@@ -17,6 +17,7 @@ import { filesOfDirectory } from '../install/package-content.js'
 import { buildSources, sourcesOf } from '../make/build-sources.js'
 import { packageRoot } from '../author/package-root.js'
 import type { TestOptions } from '../plugin-arguments.js'
+import { unknownKeys } from '../manifest-keys.js'
 import { shortRevision } from '../plugin-words.js'
 import { readChecks } from '../check-file.js'
 import { CHECK_FILE } from '../check-file-name.js'
@@ -35,6 +36,7 @@ export async function testPackage(options: Pick<TestOptions, 'id' | 'directory' 
   const own = readChecks(file)
   const issue = settingsIssue(target.settings, own.config ?? {})
   if (issue !== undefined) writeError(`svc: the "config" of ${printable(file)} does not fit agent.settings: ${printable(issue)}\n`)
+  if (found.manifest !== undefined) for (const each of unknownKeys(found.manifest)) writeError(`svc: ${printable(each)}\n`)
   const { revision } = await hashPackage(effects, root)
   const started = await start(effects, { found, root, target, revision }, own.config ?? {})
   try {

@@ -29,6 +29,7 @@ describe('what somebody wants to add', () => {
     ['ssh://example.org/a', undefined, 'begins with https://, http:// or file://'],
     ['github:a/b', undefined, 'begins with https://, http:// or file://'],
     ['https://example.org/a.tgz', undefined, 'fetch it first'],
+    ['hello.zip', undefined, 'taken are .tgz, .tar.gz and .tar'],
     ['Hello World', undefined, 'is neither a folder'],
     ['--registry=x', undefined, 'is neither a folder'],
     ['./hello', 'one', 'name the folder itself'],

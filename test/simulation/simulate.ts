@@ -11,6 +11,8 @@ export interface Played {
   readonly fault?: { readonly says: string; readonly after: number }
   /** ms of the played clock. */
   readonly lasted: number
+  /** How often a call had which outcome. */
+  readonly met: ReadonlyMap<string, number>
 }
 
 /** Calm after so many steps, and at the end; then once more after a loss of power. */
@@ -22,7 +24,7 @@ export async function play(seed: number, history: History, defect: Defect = {}):
   let after = 0
   try {
     const says = await faultIn(world, history, (step) => (after = step))
-    return { trace: world.trace.digest(), lasted: world.lasted, ...(says !== undefined && { fault: { says, after } }) }
+    return { trace: world.trace.digest(), lasted: world.lasted, met: world.met, ...(says !== undefined && { fault: { says, after } }) }
   } finally {
     await world.end().catch(() => undefined)
     forgetRemains()

@@ -45,7 +45,7 @@ async function faultIn(world: World, history: History, at: (step: number) => voi
     const uncalm = await calmFault(world)
     if (uncalm !== undefined) return uncalm
     await world.perform(LAST)
-    return await calmFault(world)
+    return (await firstFault(world, 'always')) ?? (await calmFault(world))
   } catch (error) {
     return `the server answers and goes on: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`
   }

@@ -16,7 +16,7 @@ import { beginLife, type Defect, firstRemains, type Life, turns } from './life.j
 import { playWorld } from './played.js'
 import { caughtUp, createReader, type Reader } from './reader.js'
 
-export interface SentPrompt {
+interface SentPrompt {
   readonly name: number
   readonly sessionId: string
   readonly messageId: string

@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { parseArgs } from 'node:util'
+import { compare } from '../../src/kernel/sort.js'
 import { createRandom } from '../../src/simulation/random.js'
 import { DEFECTS } from './defects.js'
 import { draw } from './history.js'
@@ -44,5 +45,5 @@ for (; passed < Number(values.hours) * HOUR; seed++) {
   process.exitCode = 1
   break
 }
-for (const [kind, count] of [...outcomes].toSorted()) write(`${kind} × ${count}`)
+for (const [kind, count] of [...outcomes].toSorted(([one], [other]) => compare(one, other))) write(`${kind} × ${count}`)
 write(`seed ${values.seed}, ${(passed / HOUR).toFixed(1)} h, trace ${all.digest('hex')}`)

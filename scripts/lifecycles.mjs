@@ -22,6 +22,7 @@ const ELSEWHERE = [
   'src/programs/reader/',
   'src/programs/toolbox/',
   'src/published/testing/',
+  'src/simulation/',
 ]
 const LEFT_OUT = ['src/machines/', 'src/platform/node/']
 /** Where an alarm answers. */

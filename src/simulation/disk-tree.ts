@@ -10,8 +10,8 @@ export interface Node {
   readonly version: number
 }
 
-export type TreeListener = (paths: readonly string[]) => void
-export type FolderListener = (name: string | undefined, isMove: boolean) => void
+type TreeListener = (paths: readonly string[]) => void
+type FolderListener = (name: string | undefined, isMove: boolean) => void
 
 export interface DiskTree {
   readonly nodes: ReadonlyMap<string, Node>

@@ -42,7 +42,7 @@ export interface StoreOptions {
   readonly beside?: BesideTheLoop
 }
 
-export interface BesideTheLoop {
+interface BesideTheLoop {
   /** Makes everything that was written to a file of this descriptor survive power loss. */
   sync(fd: number): Promise<void>
   /** Opens the database of a path a second time, for checkpoints. */

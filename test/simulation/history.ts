@@ -15,7 +15,10 @@ export type Play =
 /** `holds` waits until it is released, `late` does so whatever is aborted meanwhile; `guarded` needs a permission, `question` an answer. */
 export type Called = 'answers' | 'fails' | 'holds' | 'late' | 'guarded' | 'question'
 
-export type Step =
+/** `turns` of the event loop until the next step; without them everything happens that needs no time. */
+export type Step = Act & { readonly turns?: number }
+
+type Act =
   | { readonly do: 'create' }
   | {
       readonly do: 'prompt'
@@ -74,12 +77,12 @@ export function draw(random: Random, steps: number, { floods = false } = {}): Hi
   let name = 0
   while (history.length < steps) {
     if (floods && random.isOneIn(30)) history.push({ do: 'flood', session: random.below(SESSIONS), name: (name += 2000) })
-    else history.push(drawStep(random, ++name))
+    else history.push({ ...drawAct(random, ++name), ...(random.isOneIn(2) && { turns: random.below(4) }) })
   }
   return history
 }
 
-function drawStep(random: Random, name: number): Step {
+function drawAct(random: Random, name: number): Act {
   const kind = random.pick(KINDS)
   const session = random.below(SESSIONS)
   switch (kind) {

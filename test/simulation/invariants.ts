@@ -6,7 +6,7 @@ import { unfinished } from '../e2e/server/transcript.js'
 import { caughtUp, createReader, isOfMessage, logOf } from './reader.js'
 import type { World } from './world.js'
 
-export interface Invariant {
+interface Invariant {
   readonly says: string
   /** `always`: after every step; `calm`: when nothing is under way any more. */
   readonly when: 'always' | 'calm'
@@ -15,11 +15,11 @@ export interface Invariant {
 
 const TRANSIENT: ReadonlySet<string> = TRANSIENT_EVENTS
 
-export const INVARIANTS: readonly Invariant[] = [
+const INVARIANTS: readonly Invariant[] = [
   { says: 'a session that was acknowledged is there', when: 'always', fault: sessionsThere },
   { says: 'a prompt that was acknowledged is there exactly once', when: 'always', fault: acknowledgedOnce },
   {
-    says: 'sequences on the wire only grow',
+    says: 'sequences on the wire only grow, and each is a cursor',
     when: 'always',
     fault: ({ witness, readers }) => [witness, ...readers].flatMap(({ faults }) => faults)[0],
   },

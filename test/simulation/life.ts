@@ -51,6 +51,8 @@ export interface Beginning {
   readonly from: Remains
   readonly random: Random
   readonly plugin: NativePlugin
+  /** Resolves when whoever has called is answered: as the door does, a stop in order waits for that. */
+  answersSent(): Promise<void>
   readonly defect: Defect
 }
 
@@ -88,7 +90,7 @@ export function forgetRemains(): void {
   parents.clear()
 }
 
-export async function beginLife({ from, random, plugin, defect }: Beginning): Promise<Life> {
+export async function beginLife({ from, random, plugin, answersSent, defect }: Beginning): Promise<Life> {
   const clock = createFakeClock(from.at, turns)
   const disk = from.disk.copy(() => clock.now())
   const effects = playedEffects(ROOT, {
@@ -172,6 +174,7 @@ export async function beginLife({ from, random, plugin, defect }: Beginning): Pr
     plugins: [plugin, interactionsPlugin()],
     version: '0.0.0',
     programs: pluginPrograms(),
+    listen: async () => ({ close: answersSent }),
   })
   const running: RunningRuntime = await happens(clock, starting)
 

@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { parseArgs } from 'node:util'
+import { compare } from '../../src/kernel/sort.js'
 import { createRandom } from '../../src/simulation/random.js'
 import { DEFECTS } from './defects.js'
 import { draw } from './history.js'
@@ -27,13 +28,15 @@ const plant = DEFECTS[values.defect ?? ''] ?? (() => ({}))
 const floods = values.defect === 'a queue without a bound'
 const steps = Number(values.steps)
 const all = createHash('sha256')
+const outcomes = new Map<string, number>()
 let passed = 0
 let seed = Number(values.seed)
 for (; passed < Number(values.hours) * HOUR; seed++) {
   const history = draw(createRandom(seed), steps, { floods })
-  const { trace, lasted, fault } = await play(seed, history, plant())
+  const { trace, lasted, met, fault } = await play(seed, history, plant())
   all.update(trace)
   passed += lasted
+  for (const [kind, count] of met) outcomes.set(kind, (outcomes.get(kind) ?? 0) + count)
   write(`seed ${seed}: ${history.length} steps, ${(lasted / HOUR).toFixed(1)} h, trace ${trace}`)
   if (fault === undefined) continue
   write(`after step ${fault.after}: ${fault.says}`)
@@ -42,4 +45,5 @@ for (; passed < Number(values.hours) * HOUR; seed++) {
   process.exitCode = 1
   break
 }
+for (const [kind, count] of [...outcomes].toSorted(([one], [other]) => compare(one, other))) write(`${kind} × ${count}`)
 write(`seed ${values.seed}, ${(passed / HOUR).toFixed(1)} h, trace ${all.digest('hex')}`)

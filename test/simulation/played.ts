@@ -6,7 +6,7 @@ import { calls, gate, type PlayedStep, playedPlugin, says } from '../../src/publ
 import type { Called, Play } from './history.js'
 
 /** What waits for a step `release`, oldest first. */
-export interface Held {
+interface Held {
   finishes(): void
   fails(): void
 }

@@ -1,7 +1,7 @@
 /** A client that reads the event stream, leaves, and goes on behind its cursor. */
 import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import { TRANSIENT_EVENTS } from '../../src/protocol/event/event.js'
-import type { EventSubscription, Runtime } from '../../src/ports/facades.js'
+import type { EventSubscription, FrameSink, Runtime } from '../../src/ports/facades.js'
 import { type SeenEvent, sinkOf } from '../../src/published/testing/heard.js'
 import type { EventRow, Store } from '../../src/store/store.js'
 import type { AnyEvent } from '../e2e/server/stream.js'
@@ -60,7 +60,7 @@ export function createReader(hear: (event: SeenEvent) => void = () => undefined)
       const query = { after: cursor, tail: false, limit: PAGE, sessionId: undefined }
       const sink = sinkOf(see)
       let isOpen = true
-      subscription = runtime.events.subscribe(TRUSTED_CALLER, query, {
+      subscription = subscribed({
         ...sink,
         write: (frame) => {
           if (isOpen) sink.write(frame)
@@ -70,12 +70,22 @@ export function createReader(hear: (event: SeenEvent) => void = () => undefined)
           subscription = undefined
         },
       })
+      if (subscription === undefined) return
       const { close } = subscription
       subscription = {
         close(how) {
           isOpen = false
           close(how)
         },
+      }
+
+      function subscribed(to: FrameSink): EventSubscription | undefined {
+        try {
+          return runtime.events.subscribe(TRUSTED_CALLER, query, to)
+        } catch (error) {
+          faults.push(`the cursor ${cursor} is refused: ${String(error)}`)
+          return undefined
+        }
       }
     },
     leave() {
@@ -96,7 +106,7 @@ export function logOf(store: Store): readonly EventRow[] {
   return store.events.after(0, MOST_EVENTS)
 }
 
-/** Resolves when whoever has come is sent what happens. */
+/** Resolves when whoever has come is sent what happens: no page is empty, and each takes a turn. */
 export function caughtUp(store: Store): Promise<void> {
-  return turns(8 + Math.ceil(logOf(store).length / PAGE))
+  return turns(8 + logOf(store).length)
 }

@@ -11,6 +11,8 @@ export interface Played {
   readonly fault?: { readonly says: string; readonly after: number }
   /** ms of the played clock. */
   readonly lasted: number
+  /** How often a call had which outcome. */
+  readonly met: ReadonlyMap<string, number>
 }
 
 /** Calm after so many steps, and at the end; then once more after a loss of power. */
@@ -22,7 +24,7 @@ export async function play(seed: number, history: History, defect: Defect = {}):
   let after = 0
   try {
     const says = await faultIn(world, history, (step) => (after = step))
-    return { trace: world.trace.digest(), lasted: world.lasted, ...(says !== undefined && { fault: { says, after } }) }
+    return { trace: world.trace.digest(), lasted: world.lasted, met: world.met, ...(says !== undefined && { fault: { says, after } }) }
   } finally {
     await world.end().catch(() => undefined)
     forgetRemains()
@@ -43,7 +45,7 @@ async function faultIn(world: World, history: History, at: (step: number) => voi
     const uncalm = await calmFault(world)
     if (uncalm !== undefined) return uncalm
     await world.perform(LAST)
-    return await calmFault(world)
+    return (await firstFault(world, 'always')) ?? (await calmFault(world))
   } catch (error) {
     return `the server answers and goes on: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`
   }

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 import { createRandom } from '../../src/simulation/random.js'
+import { PATIENCE } from '../fakes/patience.js'
+import { times } from '../campaigns/scale.js'
 import { draw } from './history.js'
 import { play } from './simulate.js'
 import { shrink, testOf } from './shrink.js'
@@ -7,7 +9,7 @@ import { shrink, testOf } from './shrink.js'
 /** Every run of the tests looks at others; a seed that is named is played again. */
 const NEW = Number(process.env['SVC_TEST_SEED'] ?? Date.now() % 1_000_000)
 const STEPS = 120
-const HISTORIES = 8
+const HISTORIES = times(8, 400)
 
 test('the same seed gives the same trace, byte for byte', async () => {
   const history = draw(createRandom(1), STEPS)
@@ -16,11 +18,15 @@ test('the same seed gives the same trace, byte for byte', async () => {
   expect(await play(1, history)).toEqual(first)
 })
 
-test(`what must hold of every server holds in histories from the seed ${NEW} on`, async () => {
-  for (let seed = NEW; seed < NEW + HISTORIES; seed++) {
-    const history = draw(createRandom(seed), STEPS)
-    const { fault, trace } = await play(seed, history)
-    process.stdout.write(`simulated seed ${seed}, trace ${trace}\n`)
-    expect(fault && testOf(seed, await shrink(seed, history))).toBeUndefined()
-  }
-})
+test(
+  `what must hold of every server holds in histories from the seed ${NEW} on`,
+  async () => {
+    for (let seed = NEW; seed < NEW + HISTORIES; seed++) {
+      const history = draw(createRandom(seed), STEPS)
+      const { fault, trace } = await play(seed, history)
+      process.stdout.write(`simulated seed ${seed}, trace ${trace}\n`)
+      expect(fault && testOf(seed, await shrink(seed, history))).toBeUndefined()
+    }
+  },
+  PATIENCE * (3 + HISTORIES / 10),
+)

@@ -16,7 +16,7 @@ import { beginLife, type Defect, firstRemains, type Life, turns } from './life.j
 import { playWorld } from './played.js'
 import { caughtUp, createReader, type Reader } from './reader.js'
 
-export interface SentPrompt {
+interface SentPrompt {
   readonly name: number
   readonly sessionId: string
   readonly messageId: string
@@ -46,6 +46,8 @@ export interface World {
   readonly witness: Reader
   readonly readers: readonly Reader[]
   readonly trace: Trace
+  /** How often a call had which outcome. */
+  readonly met: ReadonlyMap<string, number>
   perform(step: Step): Promise<void>
   /** How long all lives have lasted, ms. */
   readonly lasted: number
@@ -82,6 +84,8 @@ export async function createWorld(seed: number, defect: Defect = {}): Promise<Wo
   const clientRandom = streams('clients')
   const clientIds = createIds({ now: () => START + clientTime++, randomBytes: (size) => clientRandom.bytes(size) })
   let clientTime = 0
+  const underWay = new Set<Promise<unknown>>()
+  const met = new Map<string, number>()
   let era = 0
   let lives = 0
   let livedBefore = 0
@@ -114,7 +118,9 @@ export async function createWorld(seed: number, defect: Defect = {}): Promise<Wo
   for (const reader of readers) reader.come(life.runtime)
 
   function begin(from: Parameters<typeof beginLife>[0]['from']): Promise<Life> {
-    return beginLife({ from, random: streams(`life ${++lives}`), plugin: played.plugin, defect })
+    underWay.clear()
+    const answersSent = async () => void (await Promise.all(underWay))
+    return beginLife({ from, random: streams(`life ${++lives}`), plugin: played.plugin, answersSent, defect })
   }
 
   async function die(how: 'kill' | 'power', torn: number): Promise<void> {
@@ -148,9 +154,12 @@ export async function createWorld(seed: number, defect: Defect = {}): Promise<Wo
   function call<T>(what: string, work: () => T | Promise<T>, then: (value: T) => void = () => undefined): void {
     const calling = era
     const note = (outcome: unknown) => {
-      if (calling === era) trace.add([what, outcome])
+      if (calling !== era) return
+      trace.add([what, outcome])
+      const kind = `${what.replace(/ \d+$/, '')}: ${String(outcome)}`
+      met.set(kind, (met.get(kind) ?? 0) + 1)
     }
-    Promise.resolve()
+    const answered = Promise.resolve()
       .then(work)
       .then(
         (value) => {
@@ -160,6 +169,8 @@ export async function createWorld(seed: number, defect: Defect = {}): Promise<Wo
         },
         (error: unknown) => note(error instanceof SvcError ? error.code : String(error)),
       )
+      .finally(() => underWay.delete(answered))
+    underWay.add(answered)
   }
 
   function send(name: number): void {
@@ -284,11 +295,12 @@ export async function createWorld(seed: number, defect: Defect = {}): Promise<Wo
     aborted,
     answers,
     trace,
+    met,
     async perform(step) {
       trace.add(step)
       if (process.env['DBG']) console.error(JSON.stringify(step))
       await take(step)
-      await turns()
+      await turns(step.turns)
     },
     async calm() {
       for (const reader of readers) reader.come(life.runtime)

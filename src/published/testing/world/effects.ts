@@ -10,7 +10,7 @@ import { type FakeEffects, type FakeOverrides, pathsIn, playedEffects } from '..
  */
 export function createFakeEffects(overrides: FakeOverrides = {}): FakeEffects {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'svc-test-')))
-  for (const path of Object.values(pathsIn(root))) mkdirSync(path)
+  for (const path of Object.values<string>({ ...pathsIn(root) })) mkdirSync(path)
   // The clock stands still within a turn, so nothing in it takes long.
   return playedEffects(root, { files: createNodeFiles(() => undefined), ...overrides })
 }

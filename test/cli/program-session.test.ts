@@ -88,6 +88,26 @@ describe('svc session', () => {
     expect(await json<Listed[]>(['session', 'list'])).toEqual([])
   })
 
+  test('lists page by page, with what came from a conversation below it, in the state that show says', async () => {
+    const ids: string[] = []
+    for (const text of ['one', 'two', 'three']) ids.push(sessionOf((await home.run(['run', script({ text })])).stderr))
+    const [one = '', two = '', three = ''] = ids
+    const fork = (await home.run(['session', 'fork', two])).stdout.trim()
+    const further = (await home.run(['session', 'fork', fork])).stdout.trim()
+    const first = await home.run(['session', 'list', '--limit', '2'])
+    const places = first.stdout.split('\n').map((line) => /^ *(?:└ )?ses_\w+/.exec(line)?.[0])
+    expect(places).toEqual([undefined, three, two, `└ ${fork}`, `  └ ${further}`, undefined])
+    const [, cursor = ''] = /^more: svc session list --limit 2 --cursor '([^']+)'\n$/.exec(first.stderr) ?? []
+    const next = await json<Listed[]>(['session', 'list', '--limit', '2', '--cursor', cursor])
+    expect(next.map(({ id }) => id)).toEqual([one])
+    expect(await home.run(['session', 'list', '--cursor', 'x'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('cursor') as string,
+    })
+    for (const { id, state } of await json<Listed[]>(['session', 'list']))
+      expect((await json<Listed>(['session', 'show', id])).state).toBe(state)
+  })
+
   test('takes back the last turn with what it wrote, brings it back, and leaves what was changed by hand', async () => {
     const file = join(home.workspace, 'b.txt')
     const ran = await home.run(['run', script({ tool: 'write', input: { filePath: 'b.txt', content: 'b' } }, { text: 'done' })])

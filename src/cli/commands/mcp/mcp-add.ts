@@ -8,8 +8,11 @@ import { jsonText, writeOut } from '../../terminal/output.js'
 import { knownServer } from './known-server.js'
 import type { McpAddOptions, McpRemoveOptions } from './mcp-options.js'
 
+/** A workspace cannot widen what it may: what it brings, it brings by hand. */
+const INSTALLATION = { scope: 'installation' } as const
+
 /** Writes one that is not there yet; answers 0. Throws `SvcError` for one that cannot be used so, and writes nothing then. */
-export async function addMcp({ name, target, headers, environment, isOfWorkspace, ...place }: McpAddOptions): Promise<number> {
+export async function addMcp({ name, target, headers, environment, ...place }: McpAddOptions): Promise<number> {
   const { directory, server, json } = place
   const [first, ...args] = target
   const isAddress = /^https?:\/\//i.test(first)
@@ -27,13 +30,8 @@ export async function addMcp({ name, target, headers, environment, isOfWorkspace
     const at = directoryOn(server, directory)
     if (Object.hasOwn(await client.plugins.mcp.catalog({ directory: at }), name))
       throw new SvcError('resource.conflict', `there is an MCP server "${name}" already; svc mcp remove ${name} takes it out`)
-    const scope = isOfWorkspace ? 'workspace' : 'installation'
-    await client.config.update({ directory: at, scope, body: { mcp: { [name]: entry } } })
-    if (json) writeOut(`${jsonText({ name, scope, config: entry }, 2)}\n`)
-    else
-      writeOut(
-        `added ${name} ${isOfWorkspace ? `to ${at}; svc mcp accept ${name} lets it be used` : `for every workspace; svc mcp ${name} --connect tries it`}\n`,
-      )
+    await client.config.update({ directory: at, ...INSTALLATION, body: { mcp: { [name]: entry } } })
+    writeOut(json ? `${jsonText({ name, config: entry }, 2)}\n` : `added ${name} for every workspace; svc mcp ${name} --connect tries it\n`)
     return 0
   } finally {
     await connection.close()
@@ -47,12 +45,11 @@ export async function removeMcp({ name, directory, server, json }: McpRemoveOpti
     const { client } = connection
     const at = directoryOn(server, directory)
     const { configScope } = knownServer(name, await client.plugins.mcp.catalog({ directory: at }))
-    const scope = configScope === 'workspace' ? 'workspace' : 'installation'
-    await client.config.update({ directory: at, scope, body: { mcp: { [name]: null } } })
+    if (configScope !== 'workspace') await client.config.update({ directory: at, ...INSTALLATION, body: { mcp: { [name]: null } } })
     if (Object.hasOwn(await client.plugins.mcp.catalog({ directory: at }), name))
       throw new SvcError(
         'resource.conflict',
-        `"${name}" stands in a file that is not written here, such as mcp.json: take it out there (svc config path)`,
+        `"${name}" stands in a file that is not written here, such as one of the workspace, or mcp.json: take it out there (svc config path)`,
       )
     writeOut(json ? `${jsonText({ name, removed: true })}\n` : `removed ${name}\n`)
     return 0

@@ -27,7 +27,7 @@ export function readMcpArguments([action, ...rest]: readonly string[], readUrl: 
       const [name = '', first = '', ...others] = words
       const target = [first, ...others] as const
       const named = { headers: values.header, environment: values.env }
-      return { action: 'add', ...placeOf(values), name, target, ...named, isOfWorkspace: values.workspace }
+      return { action: 'add', ...placeOf(values), name, target, ...named }
     }
     case 'mcp login': {
       const { values, first: name } = readLine(page, rest)

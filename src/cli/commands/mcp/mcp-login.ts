@@ -85,10 +85,7 @@ async function untilSignedIn(client: Client, place: Place, signal: AbortSignal):
   if (isAttended()) void pasteWhile(client, place, all)
   try {
     for (const end = Date.now() + PATIENCE; Date.now() < end; await delay(PAUSE, undefined, { signal })) {
-      const { hasCredentials, status } = await entryOf(client, place)
-      if (hasCredentials && status.status === 'failed')
-        throw new SvcError('request.unprocessable', `signed in, and not connected: ${status.error}`)
-      if (hasCredentials) return
+      if ((await entryOf(client, place)).hasCredentials) return
     }
     throw new SvcError('request.unprocessable', 'nobody has signed in within ten minutes; begin again')
   } finally {

@@ -21,8 +21,6 @@ export interface McpAddOptions extends PlaceOptions {
   readonly headers: readonly string[]
   /** `NAME=value`, of a local one. */
   readonly environment: readonly string[]
-  /** Into the file of the workspace, for everybody who accepts it. */
-  readonly isOfWorkspace: boolean
 }
 
 export interface McpRemoveOptions extends PlaceOptions {

@@ -25,16 +25,11 @@ export const MCP = {
     },
     {
       name: 'mcp add',
-      summary: 'configure one: an address, or a program with its arguments',
+      summary: 'configure one for every workspace: an address, or a program with its arguments',
       words: [...WORDS, { name: 'target', needs: 'an address, or a program and its arguments', many: true }],
       options: {
         header: { type: 'text', value: 'NAME=value', multiple: true, help: 'send this header to an address; may be repeated' },
         env: { type: 'text', value: 'NAME=value', multiple: true, help: 'give the program this variable; may be repeated' },
-        workspace: {
-          type: 'flag',
-          help: 'into the configuration of the workspace, where it waits for svc mcp accept',
-          otherwise: 'your own configuration, for every workspace',
-        },
         ...PLACE,
       },
       examples: [

@@ -108,7 +108,8 @@ async function follow(request: PromptRequest, schema: AnswerSchema | undefined, 
       }
     } finally {
       presentation.end()
-      for (const { text } of takenBack.texts()) terminal.note(`taken back: ${text}`)
+      const unheard = signal.aborted ? await takenBack.unheard(client, prompts).catch(() => []) : []
+      for (const { text } of [...takenBack.texts(), ...unheard]) terminal.note(`taken back: ${text}`)
     }
     throw new Error('The run was left before its end.')
   }

@@ -23,13 +23,13 @@ const GROWTH = 256
 /** How much of each: a sample, and of the whole run. */
 const FLOODS: Readonly<Record<string, readonly [sample: number, whole: number]>> = {
   chunks: [5000, 1_100_000],
-  text: [100, 4000],
-  thoughts: [100, 4000],
+  text: [150, 4000],
+  thoughts: [150, 4000],
   endless: [1, 1],
   giant: [16, 200],
   large: [10, 100],
   deep: [25_000, 1_000_000],
-  wide: [125_000, 1_900_000],
+  wide: [300_000, 1_900_000],
   garbage: [5000, 500_000],
   calls: [750, 30_000],
   prints: [750, 30_000],

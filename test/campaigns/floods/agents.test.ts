@@ -22,33 +22,33 @@ const GROWTH = 256
 
 /** How much of each: a sample, and of the whole run. */
 const FLOODS: Readonly<Record<string, readonly [sample: number, whole: number]>> = {
-  chunks: [20_000, 1_100_000],
-  text: [400, 4000],
-  thoughts: [400, 4000],
+  chunks: [5000, 1_100_000],
+  text: [150, 4000],
+  thoughts: [150, 4000],
   endless: [1, 1],
   giant: [16, 200],
   large: [10, 100],
-  deep: [100_000, 1_000_000],
-  wide: [500_000, 1_900_000],
-  garbage: [20_000, 500_000],
-  calls: [3000, 30_000],
-  prints: [3000, 30_000],
-  places: [500, 5000],
-  questions: [2000, 20_000],
-  reads: [2000, 20_000],
-  terminals: [200, 2000],
-  methods: [2000, 50_000],
-  plans: [500, 5000],
-  options: [500, 5000],
-  usage: [10_000, 100_000],
-  strangers: [3000, 30_000],
-  subagents: [3000, 30_000],
-  'subagent-texts': [400, 4000],
-  nested: [3000, 30_000],
-  broken: [10_000, 200_000],
-  answers: [3000, 30_000],
-  errors: [3000, 30_000],
-  ghost: [20_000, 200_000],
+  deep: [25_000, 1_000_000],
+  wide: [300_000, 1_900_000],
+  garbage: [5000, 500_000],
+  calls: [750, 30_000],
+  prints: [750, 30_000],
+  places: [125, 5000],
+  questions: [500, 20_000],
+  reads: [500, 20_000],
+  terminals: [50, 2000],
+  methods: [500, 50_000],
+  plans: [125, 5000],
+  options: [125, 5000],
+  usage: [2500, 100_000],
+  strangers: [750, 30_000],
+  subagents: [750, 30_000],
+  'subagent-texts': [100, 4000],
+  nested: [750, 30_000],
+  broken: [2500, 200_000],
+  answers: [750, 30_000],
+  errors: [750, 30_000],
+  ghost: [5000, 200_000],
   silence: [1, 1],
 }
 /** How often is looked before a turn is ended that does not end: soon in a sample where it never would. */
@@ -112,7 +112,7 @@ describe('a hostile external agent', () => {
     const [sample, whole] = FLOODS[name] ?? [1, 1]
     const before = residentMiB(server)
     await longestStall(server)
-    const probe = await startProbe(server, '/v2/health', 20)
+    const probe = await startProbe(server, '/v2/health', isWhole ? 20 : 100)
     const [[id, said], most] = await peak(Promise.all([flood(name, isWhole ? whole : sample), hello()]))
     const times = await probe.stop()
     const stall = await longestStall(server)

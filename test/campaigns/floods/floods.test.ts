@@ -51,7 +51,7 @@ describe.each(Object.entries(CLASSES).filter(([, { floods }]) => floods.length >
       for (const flood of floods) {
         const prepared = await flood.prepare?.(flooded)
         await longestStall(flooded.server)
-        const probe = await startProbe(flooded.server, '/v2/health', 20)
+        const probe = await startProbe(flooded.server, '/v2/health', size === 'whole' ? 20 : 100)
         await flood.run(flooded, prepared)
         const times = await probe.stop()
         const stall = await longestStall(flooded.server)

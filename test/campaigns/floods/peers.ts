@@ -108,6 +108,6 @@ export const PEERS: readonly Flood[] = [
       await delay(HOLD)
     },
   },
-  history('a history of many turns', [10_000, 400], [1500, 400]),
-  history('a history of large turns', [180, 900 * KiB], [20, 900 * KiB]),
+  history('a history of many turns', [10_000, 400], [400, 400]),
+  history('a history of large turns', [180, 900 * KiB], [8, 900 * KiB]),
 ]

@@ -1,9 +1,13 @@
-/** Prompts of an editor, each an actor until its request is answered. */
+/**
+ * Prompts of an editor, each an actor until its request is answered.
+ *
+ * I1 A prompt that joins a run is answered by the messages of that run: of each, one of those that follow it tells, who heard of it first.
+ */
 import { createActor, fromCallback, toPromise } from 'xstate'
 import { type StopReason, type TurnInput, turnMachine } from '../../../machines/acp/turn.machine.js'
 import { toFailure } from '../../../protocol/errors.js'
 import type { PromptRequestInput } from '../../../protocol/message/message.js'
-import type { Client, PromptEnd, PromptOptions } from '../../../published/client/client-types.js'
+import type { Client, PromptEnd, PromptEvent, PromptOptions, PromptRun } from '../../../published/client/client-types.js'
 import { countSpent, type Spent, type Usage } from './spent.js'
 import type { Teller } from './updates.js'
 
@@ -24,6 +28,8 @@ interface Parts {
 }
 
 export function createTurns({ client, sessionId, teller, asking }: Parts): Turns {
+  /** Who tells of a message (I1), while any prompt is under way. */
+  const told = new Map<string, PromptRun>()
   const logic = (request: PromptRequestInput, spent: Spent) =>
     turnMachine.provide({
       actors: {
@@ -47,16 +53,24 @@ export function createTurns({ client, sessionId, teller, asking }: Parts): Turns
       },
     })
 
-  async function follow(run: ReturnType<Client['prompt']>, left: AbortSignal) {
+  async function follow(run: PromptRun, left: AbortSignal) {
     let end: PromptEnd | undefined
     for await (const event of run) {
       if (left.aborted) break
-      teller.event(event)
+      if (tells(run, event)) teller.event(event)
       if (event.type === 'end') end = event
     }
     if (end?.error !== undefined && !end.error.interrupted)
       return { type: 'run.failed', failure: { code: 'prompt.failed', message: end.error.message, retryable: false } } as const
     return { type: 'run.ended', stopReason: stopReasonOf(end) } as const
+  }
+
+  function tells(run: PromptRun, event: PromptEvent): boolean {
+    const message = messageOf(event)
+    if (message === undefined) return true
+    const first = told.get(message) ?? run
+    told.set(message, first)
+    return first === run
   }
 
   const turns = new Set<ReturnType<typeof createActor<typeof turnMachine>>>()
@@ -65,7 +79,10 @@ export function createTurns({ client, sessionId, teller, asking }: Parts): Turns
       const spent = countSpent(sessionId)
       const turn = createActor(logic(request, spent), { input: { sessionId } })
       turns.add(turn)
-      const ended = toPromise(turn).finally(() => turns.delete(turn))
+      const ended = toPromise(turn).finally(() => {
+        turns.delete(turn)
+        if (turns.size === 0) told.clear()
+      })
       turn.start()
       const { stopReason, failure } = await ended
       if (failure !== undefined) throw new Error(failure.message)
@@ -79,6 +96,13 @@ export function createTurns({ client, sessionId, teller, asking }: Parts): Turns
       for (const turn of turns) turn.send({ type: 'session.closed' })
     },
   }
+}
+
+/** The message that an event is of; undefined where it is of none. */
+function messageOf(event: PromptEvent): string | undefined {
+  if (event.type === 'tool') return event.part.messageId
+  if (event.type === 'end') return event.message?.info.id
+  return 'messageId' in event ? event.messageId : undefined
 }
 
 function stopReasonOf(end: PromptEnd | undefined): StopReason {

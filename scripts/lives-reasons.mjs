@@ -323,6 +323,8 @@ export const REASONS = {
   'src/actors/plugin/native/native-instance.ts Promise stopped': 'a stop that is asked for twice is one stop; the generation is a machine',
   'src/actors/session/restore/kept-contents.ts Promise counted': ONCE,
   'src/actors/session/restore/restore.actor.ts Promise history': ONCE,
+  'src/actors/runtime/directories.ts promises looks':
+    'looks of one turn of the event loop, of whoever names the same folder in it; none of them is kept',
   'src/actors/session/restore/restores.ts promises ends': 'restores, which are machines: there is no second one of a session',
   'src/cli/commands/chat/chat-turns.ts promises following': ENDINGS,
   'src/platform/confinement/bubblewrap.ts promises probes': ONCE,

@@ -75,7 +75,7 @@ const REPLIES: Readonly<Record<string, (share: number) => readonly Reply[]>> = {
 
 const flood = (name: string, replies: (share: number) => readonly Reply[]): Flood => ({
   name,
-  run: ({ ask, size }: Flooded) => ask(replies(size === 'whole' ? 1 : 0.02)),
+  run: ({ ask, size }: Flooded) => ask(replies(size === 'whole' ? 1 : 0.05)),
 })
 
 export const ANSWERS: readonly Flood[] = Object.entries(REPLIES).map(([name, replies]) => flood(name, replies))

@@ -50,4 +50,4 @@ const SAMPLE = [
   'agent files',
   'configuration of keys without effect',
 ]
-export const SAMPLED_REPOSITORIES = floodsOf(1 / 32).filter(({ name }) => SAMPLE.includes(name))
+export const SAMPLED_REPOSITORIES = floodsOf(1 / 16).filter(({ name }) => SAMPLE.includes(name))

@@ -1,6 +1,6 @@
 /** A conversation of the built program at a real terminal, in a home of its own. */
 import type { Home } from './program.js'
-import { record, type Recording, type Size } from './recording.js'
+import { record, type Recording, type Size, type Sought } from './recording.js'
 
 export const CTRL = { c: '\u0003', d: '\u0004', r: '\u0012', u: '\u0015', v: '\u0016' }
 
@@ -43,7 +43,7 @@ export async function leave(screen: Recording): Promise<{ readonly code: number;
 export const flat = (text: string) => text.replaceAll(/\s+/g, '')
 
 /** For `shows`: one text after the other, wherever their lines break. */
-export function across(...texts: readonly string[]): Pick<RegExp, 'test'> {
+export function across(...texts: readonly string[]): Sought {
   const wanted = texts.map((text) => flat(text).replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)).join('[^]*')
-  return { test: (shown) => new RegExp(wanted).test(flat(shown)) }
+  return { test: (shown) => new RegExp(wanted).test(flat(shown)), toString: () => texts.join(' … ') }
 }

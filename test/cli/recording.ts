@@ -11,13 +11,19 @@ export interface Size {
 }
 const SIZE: Size = { cols: 80, rows: 200 }
 
+/** A regular expression, or what is as one. */
+export interface Sought {
+  test(shown: string): boolean
+  toString(): string
+}
+
 export interface Recording {
   type(text: string): void
   resize(size: Size): void
   /** The screen as it is, scrollback included. */
   screen(): string
   /** Resolves once the screen shows it; rejects when the program ends first. */
-  shows(pattern: Pick<RegExp, 'test'>): Promise<void>
+  shows(pattern: Sought): Promise<void>
   /** The screen once the program has ended, without what differs from one run to the next, and its exit code. */
   readonly ended: Promise<{ readonly code: number; readonly screen: string }>
 }

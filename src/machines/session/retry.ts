@@ -43,3 +43,20 @@ export function retryDelay(policy: StepRetry, failure: StepFailure, attempt: num
   if (failure.retryAfterMs !== undefined) return Math.min(Math.max(0, failure.retryAfterMs), LIMITS.run.retryLongest)
   return delayOf(policy, attempt + 1)
 }
+
+/** What is told of the attempt after those that have failed. */
+export interface NextAttempt {
+  readonly attempt: number
+  /** How many there are at most. */
+  readonly attempts: number
+  /** Milliseconds until then. */
+  readonly delay: number
+  /** Why the last one failed. */
+  readonly message: string
+}
+
+/** `attempt`: number of the next, 0 = first. */
+export function nextAttempt(policy: StepRetry, failure: StepFailure, attempt: number): NextAttempt {
+  const delay = retryDelay(policy, failure, attempt - 1)
+  return { attempt, attempts: attemptsOf(policy, failure), delay, message: failure.message }
+}

@@ -77,14 +77,12 @@ export function createSearchSource(connection: Connection, log: { last(): number
     head: () => log.last(),
     prunedThrough: () => log.prunedThrough(),
     changes: (after) =>
-      changes
-        .upTo(untilStep(), after)
-        .map(({ sequence, sessionId, messageId, isSaid }) => ({
-          sequence,
-          sessionId,
-          messageId: messageId ?? undefined,
-          isSaid: isSaid === 1,
-        })),
+      changes.upTo(untilStep(), after).map(({ sequence, sessionId, messageId, isSaid }) => ({
+        sequence,
+        sessionId,
+        messageId: messageId ?? undefined,
+        isSaid: isSaid === 1,
+      })),
     message: (id) => message.get(id),
     isShown: (id) => shown.get(id) !== undefined,
     ofSession: (sessionId, after, limit) => ofSession.all(sessionId, after, limit),

@@ -34,7 +34,13 @@ export function keptParts({ state, cache }: Paths, free: (path: string) => numbe
   const cached = sizeOf(cache)
   return [
     { what: 'conversations', path: database, ...databaseSize(database), goes, stays: 'with --unused-for, or svc session delete' },
-    { what: 'search index', path: index, ...databaseSize(index), goes: 0, stays: 'with their conversations, and by itself beyond storage.searchMiB (1024 of text)' },
+    {
+      what: 'search index',
+      path: index,
+      ...databaseSize(index),
+      goes: 0,
+      stays: 'with their conversations, and by itself beyond storage.searchMiB (1024 of text)',
+    },
     ...PARTS.map(([what, name, stays]) => ({ what, path: join(state, name), ...sizeOf(join(state, name)), goes: 0, stays })),
     ...setAside(state),
     { what: 'log', path: join(state, 'log'), ...log, goes: sizeOf(olderLog(state)).bytes, stays: 'by itself, when it is full' },

@@ -1,5 +1,4 @@
 /** Chat completions, asked for and read without the SDK: what it would make of a prompt, and of the chunks that are given to it. */
-import type { LanguageModelV3CallOptions } from '@ai-sdk/provider'
 import type { ProviderSettings } from '../../../ports/plugin.js'
 import { ProviderError } from '../../../ports/provider-adapter.js'
 import { messageOf } from '../../../protocol/message-of.js'
@@ -10,7 +9,7 @@ import { asksForUsage, SDK_NAME, toBody } from './call.js'
 import { messagesOf } from './messages.js'
 import { createChatParts } from './parts.js'
 
-type Tool = NonNullable<LanguageModelV3CallOptions['tools']>[number]
+type Tool = NonNullable<Call['options']['tools']>[number]
 
 export function createChatModels(settings: ProviderSettings, baseURL: string): Models {
   const address = new URL(`${baseURL}/chat/completions`).toString()
@@ -57,8 +56,9 @@ const writtenTools = new WeakMap<object, string>()
 /** None of a tool that is no function: no other is offered here. */
 function jsonOfTool(tool: Tool): string[] {
   if (tool.type !== 'function') return []
-  const { name, description, inputSchema } = tool
-  const json = writtenTools.get(tool) ?? JSON.stringify({ type: 'function', function: { name, description, parameters: inputSchema } })
+  const { name, description } = tool
+  const parameters: unknown = tool.inputSchema
+  const json = writtenTools.get(tool) ?? JSON.stringify({ type: 'function', function: { name, description, parameters } })
   writtenTools.set(tool, json)
   return [json]
 }

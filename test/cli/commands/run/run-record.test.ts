@@ -6,14 +6,14 @@ import { RunRecord, RunResult } from '../../../../src/cli/commands/run/run-recor
 
 const { properties = {}, required = [] } = z.toJSONSchema(RunResult) as {
   readonly properties?: Readonly<
-    Record<string, { readonly description?: string; readonly const?: unknown; readonly enum?: readonly string[] }>
+    Record<string, { readonly description?: string; readonly const?: string | number; readonly enum?: readonly string[] }>
   >
   readonly required?: readonly string[]
 }
 
 function rowOf([name, { description, const: only, enum: choices }]: [string, (typeof properties)[string]]): string {
-  const values = only === undefined ? choices : [only]
-  const is = [values?.map((value) => `\`${String(value)}\``).join(', '), description].filter((each) => each !== undefined).join(': ')
+  const values = only === undefined ? choices : [String(only)]
+  const is = [values?.map((value) => `\`${value}\``).join(', '), description].filter((each) => each !== undefined).join(': ')
   return `| \`${name}\` | ${required.includes(name) ? 'always' : 'where there is one'} | ${is} |`
 }
 

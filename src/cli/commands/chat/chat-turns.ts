@@ -78,7 +78,8 @@ async function turn(talk: Talk, text: string): Promise<void> {
   const presentation = createPresentation({ ...terminal, status: line.draw }, { isVerbose: options.isVerbose, isThinking: talk.isThinking })
   const { onPermission, onQuestion } = answers
   talk.attending.abort()
-  const running = client.prompt(talk.sessionId, requestOf(talk, text, 'queue'), {
+  const { sessionId } = talk
+  const running = client.prompt(sessionId, requestOf(talk, text, 'queue'), {
     onPermission,
     onQuestion,
     attends: runs.size === 1,
@@ -97,6 +98,10 @@ async function turn(talk: Talk, text: string): Promise<void> {
       isTakenBack = event.isTakenBack === true
       if (event.error !== undefined && !run.signal.aborted) terminal.error(event.error.message)
     }
+  } catch (error) {
+    // It was stopped before it was sent.
+    if (!run.signal.aborted || error !== run.signal.reason) throw error
+    isTakenBack = !(await isKnown(client, sessionId, messageId))
   } finally {
     runs.delete(run)
     presentation.end()
@@ -105,6 +110,15 @@ async function turn(talk: Talk, text: string): Promise<void> {
     mine.delete(messageId)
     if (runs.size === 0) talk.attending = attend(talk)
   }
+}
+
+async function isKnown({ sessions }: Client, sessionId: string, messageId: string): Promise<boolean> {
+  const { items } = await sessions.queue.list({ sessionId })
+  if (items.some((item) => item.messageId === messageId)) return true
+  return sessions.messages.get({ sessionId, messageId }).then(
+    () => true,
+    () => false,
+  )
 }
 
 /** I2. What others had waiting is shown; what was typed here goes back into the line, the last of it where it can be changed. */

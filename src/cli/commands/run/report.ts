@@ -1,11 +1,9 @@
 /** What became of one prompt, as one record for programs. The fields stay. */
 import type { PromptEnd, PromptOptions } from '../../../published/client/client-types.js'
+import { RECORDS } from './records-version.js'
 import type { RunResult } from './run-record.js'
 import type { AssistantInfo } from '../../../protocol/message/message.js'
 import type { Refusal } from '../../../protocol/interaction/refusal.js'
-
-/** Of the records that `--output json` and `--output events` print: another one where a field goes or means something else. */
-export const RECORDS = 1
 
 export type RunReport = RunResult
 type Usage = RunResult['usage']

@@ -276,6 +276,7 @@ export const REASONS = {
   'src/cli/commands/chat/chat.ts AbortController left': 'the command ends with its input; what it waits for is cut off',
   'src/cli/commands/chat/chat-turns.ts AbortController ended': CALL,
   'src/cli/commands/chat/chat-turns.ts AbortController run': CALL,
+  'src/cli/commands/mcp/mcp-login.ts AbortController over': CALL,
   'src/cli/commands/session/session-release.ts AbortController ended': CALL,
   'src/cli/commands/run/prompt-input.ts AbortController given': CALL,
   'src/platform/git/pipes.ts AbortController found': 'one look beside one call of git, which ends with that call; found once',
@@ -373,6 +374,8 @@ export const REASONS = {
   'src/actors/resource/catalog/instructions.ts in flight given':
     'a memory: what was given is given once, and what could not be read is forgotten',
   'src/cli/commands/chat/chat-turns.ts in flight following': ENDINGS,
+  'src/cli/commands/chat/chat-turns.ts in flight mine': ENDINGS,
+  'src/cli/commands/chat/chat-turns.ts in flight runs': ENDINGS,
   'src/plugins/mcp/oauth/exchange.ts in flight unregistered': 'a memory of what a server has said, until it says otherwise',
   'src/plugins/mcp/oauth/renewal.ts in flight renewing': ONCE,
   'src/plugins/mcp/servers/connection.ts in flight calls': INSIDE,

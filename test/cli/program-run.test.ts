@@ -56,7 +56,10 @@ describe('svc run', () => {
       .map((line) => JSON.parse(line) as { type: string; subject?: { id: string } })
     const session = events.find(({ type }) => type === 'message.updated')?.subject?.id ?? ''
     expect(session).toMatch(/^ses_/)
-    expect(events.at(-1)).toMatchObject({ type: 'session.status', data: { status: { type: 'idle' } } })
+    expect(events.slice(-2)).toMatchObject([
+      { type: 'session.status', data: { status: { type: 'idle' } } },
+      { type: 'result', exitCode: 0 },
+    ])
     expect((await home.run(['run', '--session', session, 'and again'])).code).toBe(0)
   })
 

@@ -28,8 +28,18 @@ export interface StepFailure {
   readonly retries?: number | undefined
 }
 
+export interface FailedAttempt {
+  /** How many of this step have failed. */
+  readonly attempt: number
+  /** How many there are at most. */
+  readonly attempts: number
+  /** Until the next one, ms. */
+  readonly delay: number
+  readonly message: string
+}
+
 /** How many attempts there are at most of what failed so, the first included. */
-export function attemptsOf({ tries }: StepRetry, { retries }: Pick<StepFailure, 'retries'>): number {
+function attemptsOf({ tries }: StepRetry, { retries }: Pick<StepFailure, 'retries'>): number {
   return 1 + Math.min(tries, retries ?? tries)
 }
 
@@ -44,19 +54,7 @@ export function retryDelay(policy: StepRetry, failure: StepFailure, attempt: num
   return delayOf(policy, attempt + 1)
 }
 
-/** What is told of the attempt after those that have failed. */
-export interface NextAttempt {
-  readonly attempt: number
-  /** How many there are at most. */
-  readonly attempts: number
-  /** Milliseconds until then. */
-  readonly delay: number
-  /** Why the last one failed. */
-  readonly message: string
-}
-
-/** `attempt`: number of the next, 0 = first. */
-export function nextAttempt(policy: StepRetry, failure: StepFailure, attempt: number): NextAttempt {
-  const delay = retryDelay(policy, failure, attempt - 1)
-  return { attempt, attempts: attemptsOf(policy, failure), delay, message: failure.message }
+/** What is told while attempt number `attempt` (from 1) has failed so. */
+export function failedAttempt(policy: StepRetry, failure: StepFailure, attempt: number): FailedAttempt {
+  return { attempt, attempts: attemptsOf(policy, failure), delay: retryDelay(policy, failure, attempt - 1), message: failure.message }
 }

@@ -15,7 +15,7 @@ import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { type CompactionOutput, type CompactionReason, compactionMachine } from './compaction.machine.js'
 import { requiredCallback, requiredPromise } from '../required.js'
-import { mayRetry, type NextAttempt, nextAttempt, retryDelay, type StepFailure, type StepRetry } from './retry.js'
+import { failedAttempt, type FailedAttempt, mayRetry, retryDelay, type StepFailure, type StepRetry } from './retry.js'
 import { type Due, isDue, type Prepared, type StepEnd, type StepPlan } from './step-plan.js'
 import { type ToolCallOutput, toolCallMachine } from './tool-call.machine.js'
 
@@ -102,7 +102,7 @@ export const runMachine = setup({
     /** Tells that the model has ended its answer, while its calls go on. */
     endStreaming: requiredPromise<void, { runId: string }>('endStreaming'),
     /** Publishes the `retry` status. */
-    announceRetry: requiredPromise<void, NextAttempt & { runId: string }>('announceRetry'),
+    announceRetry: requiredPromise<void, { runId: string } & FailedAttempt>('announceRetry'),
     /** Records the step and the run as failed, or as aborted when there is no failure; every open part ends. */
     recordEnd: requiredPromise<void, { runId: string; answers: string | undefined; failure: StepFailure | undefined }>('recordEnd'),
   },
@@ -299,7 +299,10 @@ export const runMachine = setup({
           invoke: {
             id: 'announceRetry',
             src: 'announceRetry',
-            input: ({ context: { runId, policy, failure = FAULT, attempt } }) => ({ runId, ...nextAttempt(policy, failure, attempt) }),
+            input: ({ context }) => ({
+              runId: context.runId,
+              ...failedAttempt(context.policy, context.failure ?? FAULT, context.attempt),
+            }),
             onError: { target: '#run.ending' },
           },
           after: { retryDelay: { target: 'generating' } },

@@ -1,7 +1,7 @@
 /** How steps and runs end: finished, failed, aborted; each end is one commit (sessions-events §4.10, §4.16). */
 import type { CompactionPolicy } from '../../../machines/session/compaction/window.js'
 import { hasFollowUp, wasCut } from '../../../machines/session/follow-up.js'
-import type { StepFailure } from '../../../machines/session/retry.js'
+import type { FailedAttempt, StepFailure } from '../../../machines/session/retry.js'
 import type { Due, StepEnd } from '../../../machines/session/step-plan.js'
 import { ZERO_USAGE } from '../../../protocol/message/token-usage.js'
 import { stepCost } from '../../provider/catalog/cost.js'
@@ -142,16 +142,6 @@ function segmentOf({ segmentId, recorder }: StepScope): Segment {
 /** The time of the model is over, while calls of its step go on. */
 export function endStreaming(core: Rows & Work, { rootId, place: { step } }: RunScope): void {
   if (step !== undefined) core.journal.commit('process', (tx) => core.executions.endSegment(tx, rootId, segmentOf(step)))
-}
-
-interface FailedAttempt {
-  /** How many of this step have failed. */
-  readonly attempt: number
-  /** How many there are at most. */
-  readonly attempts: number
-  /** Until the next one, ms. */
-  readonly delay: number
-  readonly message: string
 }
 
 /** Publishes the `retry` status while a failed attempt waits; the attempt's segment ends. */

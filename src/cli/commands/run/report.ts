@@ -1,6 +1,6 @@
 /** What became of one prompt, as one record for programs. The fields stay. */
 import type { PromptEnd, PromptOptions } from '../../../published/client/client-types.js'
-import { RECORDS } from './record-version.js'
+import { RECORDS } from './records-version.js'
 import type { RunResult } from './run-record.js'
 import type { AssistantInfo } from '../../../protocol/message/message.js'
 import type { Refusal } from '../../../protocol/interaction/refusal.js'

@@ -5,7 +5,7 @@
 import * as z from 'zod'
 import { EventEnvelope } from '../../../protocol/event/event.js'
 import { Refusal } from '../../../protocol/interaction/refusal.js'
-import { RECORDS } from './record-version.js'
+import { RECORDS } from './records-version.js'
 
 const version = z.literal(RECORDS).describe('of these records; another one where a field goes or means something else')
 const tokens = z.number().int().nonnegative()

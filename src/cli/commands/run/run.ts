@@ -24,7 +24,7 @@ import { doubtfulCommand } from './named-command.js'
 import { createPresentation, createSilentPresentation } from './presentation.js'
 import { readPrompt } from './prompt-input.js'
 import { createTakenBack } from './taken-back.js'
-import { RECORDS } from './record-version.js'
+import { RECORDS } from './records-version.js'
 import { createMeter, type Known, reportOf, type RunReport } from './report.js'
 
 /** How often in a row the server may be away: some ten seconds. */

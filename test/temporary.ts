@@ -1,7 +1,7 @@
 /**
  * A file of tests has a folder of its own for what is temporary, which is removed with what it still watches. svc listens to the folders above
  * the one it works in (`src/platform/watched`): were one folder for all, each would hear all others, and everything that came before it in its
- * process, which took half of the processor time of tests.
+ * process: hundreds of watches, each called for each of those folders.
  */
 import fs, { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'

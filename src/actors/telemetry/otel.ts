@@ -58,11 +58,9 @@ export function openExport({ settings, sender, version, read }: ExportParts): Ex
   const instrumentationScope = { name: 'svc', version }
   const sampler = samplerOf(settings)
   const ids = new RandomIdGenerator()
-  /** Of our own spans, which are not remote to those below them. */
-  const contexts = new WeakMap<TraceContext, SpanContext>()
 
   function start({ name, attributes }: Parameters<Tracer['start']>[0], kind: SpanKind, at: number, parent: TraceContext | undefined): Span {
-    const above = parent && (contexts.get(parent) ?? remote(parent, read(parent)))
+    const above = parent && (OwnContext.spanOf(parent) ?? remote(parent, read(parent)))
     const traceId = above?.traceId ?? ids.generateTraceId()
     const around: Context = above === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, above)
     const isSampled =
@@ -74,8 +72,7 @@ export function openExport({ settings, sender, version, read }: ExportParts): Ex
       traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
       ...(traceState !== undefined && { traceState }),
     }
-    const context = headersOf(spanContext)
-    contexts.set(context, spanContext)
+    const context = new OwnContext(spanContext)
 
     function end(ended: number, more: Attributes, isError: boolean): void {
       if (!isSampled) return
@@ -115,12 +112,12 @@ function open(attributes: Attributes): ReadableSpan['attributes'] {
   return attributes as ReadableSpan['attributes']
 }
 
-function cut(attributes: Attributes, more: Attributes): ReadableSpan['attributes'] {
-  const all = { ...open(attributes), ...open(more) }
-  for (const name in all) {
-    const value = all[name]
-    if (typeof value === 'string' && value.length > LONGEST) all[name] = value.slice(0, LONGEST)
-  }
+/** Copied one by one: an object that is spread from others is read at a third of the pace. */
+function cut(...given: readonly Attributes[]): ReadableSpan['attributes'] {
+  const all: ReadableSpan['attributes'] = {}
+  for (const attributes of given)
+    for (const [name, value] of Object.entries(open(attributes)))
+      all[name] = typeof value === 'string' && value.length > LONGEST ? value.slice(0, LONGEST) : value
   return all
 }
 
@@ -142,10 +139,23 @@ function remote(parent: TraceContext, read: ReturnType<typeof readParent>): Span
   )
 }
 
-function headersOf({ traceId, spanId, traceFlags, traceState }: SpanContext): TraceContext {
-  const tracestate = traceState?.serialize() ?? ''
-  const traceparent = `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`
-  return { traceparent, ...(tracestate !== '' && { tracestate }) }
+/** Of one of our spans, which is not remote to those below it. */
+class OwnContext implements TraceContext {
+  readonly traceparent: string
+  declare readonly tracestate?: string
+  readonly #span: SpanContext
+
+  constructor(span: SpanContext) {
+    const { traceId, spanId, traceFlags, traceState } = span
+    this.traceparent = `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`
+    const tracestate = traceState?.serialize() ?? ''
+    if (tracestate !== '') this.tracestate = tracestate
+    this.#span = span
+  }
+
+  static spanOf(context: TraceContext): SpanContext | undefined {
+    return #span in context ? context.#span : undefined
+  }
 }
 
 function samplerOf({ sampler, samplerArgument }: TraceSettings): Sampler {

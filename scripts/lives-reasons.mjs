@@ -40,8 +40,6 @@ export const REASONS = {
   'src/plugins/external/previews.ts in flight looking': LISTED,
   'src/plugins/external/previews.ts in flight failed': 'a memory: when a look last failed, so that it rests',
   'src/cli/commands/acp/acp.ts AbortSignal.timeout': 'how long a server that may be there is waited for; another one is started then',
-  'src/cli/commands/mcp/mcp-login.ts AbortController over':
-    'ends the question for a pasted address once the sign-in, which is a machine of the server, is over',
   'src/cli/commands/acp/asking.ts AbortController withdrawn': 'takes back what the effect of asking has asked; the machine ends it',
   'src/cli/commands/acp/asking.ts state answer':
     'what the person has answered, kept by the effect of the machine until its prompts have it',

@@ -223,7 +223,10 @@ describe('a secret', () => {
     expect(holding).toEqual([join(state, 'plugin-auth.json')])
     expect(statSync(join(state, 'plugin-auth.json')).mode & 0o777).toBe(0o600)
 
-    expect(await svc(['plugin', 'configure', ID, '--unset', 'token'])).toMatchObject({ code: 0, stdout: expect.stringContaining('taken back') as string })
+    expect(await svc(['plugin', 'configure', ID, '--unset', 'token'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('taken back') as string,
+    })
     expect((await request('fetch', input)).error).toContain('has no value')
     expect((await svc(['plugin', 'configure', ID, '--set', 'unknown'], VALUE)).stderr).toContain('declares no secret "unknown"')
     expect((await svc(['plugin', 'configure', ID, '--set', 'token'], 'short')).stderr).toContain('at least 8 characters')

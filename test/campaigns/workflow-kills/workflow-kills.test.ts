@@ -95,9 +95,9 @@ test(
       const times = asked.get(workflowId) ?? 0
       expect([workflowId, status, times]).toEqual([workflowId, status, status === 'completed' ? 1 : Math.min(times, 1)])
     }
-    // The kills have met the work before, during and after the claim; otherwise this shows little.
-    expect(endings).toContain('completed with a session')
-    expect(endings.size).toBeGreaterThanOrEqual(KILLS < 12 ? 1 : 2)
+    // The kills have met the work before, during and after the claim; otherwise this shows little. A few may all meet it at the same point.
+    expect([...endings].filter((ending) => ending.endsWith('with a session'))).not.toEqual([])
+    if (KILLS >= 12) expect([...endings]).toEqual(expect.arrayContaining(['completed with a session', 'interrupted with a session']))
   },
   PATIENCE * (3 + KILLS),
 )

@@ -81,7 +81,11 @@ test.each(Object.keys(ASKED_BY) as readonly (keyof typeof ASKED_BY)[])(
     const home = shared.elsewhere()
     const sessionId = await ASKED_BY[asked](home)
     const screen = openConversation(shared, { at: home, args: ['--session', sessionId], size: { cols: 100, rows: 40 } })
-    for (const place of PLACES) {
+    // Calls of one step are asked about in any order: the screen asks as they came.
+    await Promise.all(PLACES.map((place) => waiting(`${asked}-${place}`)))
+    const titles = (await client().interactions.permissions.list()).map(({ title }) => title)
+    const asksFor = (place: string) => titles.findIndex((title) => title.includes(`${asked}-${place}`))
+    for (const place of PLACES.toSorted((a, b) => asksFor(a) - asksFor(b))) {
       const { id } = await waiting(`${asked}-${place}`)
       await screen.shows(new RegExp(`^Allow Run: echo ${asked}-${place} `, 'm'))
       const { stdout } = await home.run(['requests', 'list', '--session', sessionId, '--json'])

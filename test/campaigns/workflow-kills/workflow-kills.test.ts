@@ -96,8 +96,8 @@ test(
       expect([workflowId, status, times]).toEqual([workflowId, status, status === 'completed' ? 1 : Math.min(times, 1)])
     }
     // The kills have met the work before, during and after the claim; otherwise this shows little. A few may all meet it at the same point.
-    expect([...endings].filter((ending) => ending.endsWith('with a session'))).not.toEqual([])
-    if (KILLS >= 12) expect([...endings]).toEqual(expect.arrayContaining(['completed with a session', 'interrupted with a session']))
+    const met = [...endings].filter((ending) => ending.endsWith('with a session'))
+    expect(met.length).toBeGreaterThanOrEqual(KILLS < 12 ? 1 : 2)
   },
   PATIENCE * (3 + KILLS),
 )

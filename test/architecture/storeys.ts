@@ -30,7 +30,7 @@ const STOREYS: Readonly<Record<string, string>> = {
   'src/published': 'client kit | testing',
   'src/programs': 'native page reader sandbox toolbox',
   'src/programs/sandbox': 'values | lua',
-  'src/programs/page': 'chart | views',
+  'src/programs/page': 'chart | views | screen',
 }
 
 /** One sentence for each arrow that climbs, each folder without a place, and each place without a folder or file. */

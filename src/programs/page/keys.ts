@@ -1,6 +1,6 @@
 /** Keys that work everywhere but in fields. */
 import { byId } from './elements.js'
-import type { Screen } from './screen.js'
+import type { Screen } from './screen/screen.js'
 
 export function bindKeys(screen: Screen): void {
   const press = (id: string) => () => byId(id).click()

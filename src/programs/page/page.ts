@@ -10,7 +10,7 @@ import { createModel, type Model, modelOf, moveTo, readTrace, receive, resync } 
 import { after, every, now as time } from './platform.js'
 import { pluginActions } from './plugin-actions.js'
 import { programRows } from './views/programs-view.js'
-import { createScreen, type Screen } from './screen.js'
+import { createScreen, type Screen } from './screen/screen.js'
 import { explanation, rememberedRows } from './views/remembered-view.js'
 import { requestRows } from './views/requests-view.js'
 import { sessionButtons, sessionHead, sessionTurns } from './views/sessions-view.js'

@@ -1,12 +1,12 @@
 /** One drawing of what is shown, from the model alone. */
-import type { InspectorRecord } from '../../protocol/system/inspector.js'
-import { writeAddress } from './address.js'
-import { button, byId, field, h, say } from './elements.js'
-import type { Model } from './model.js'
-import { renderPast } from './past.js'
-import { isSequencing, showActor, showRecord } from './screen-moves.js'
-import { type Showing, TYPES } from './showing.js'
-import { recordPane } from './views/record-view.js'
+import type { InspectorRecord } from '../../../protocol/system/inspector.js'
+import { writeAddress } from '../address.js'
+import { button, byId, field, h, say } from '../elements.js'
+import type { Model } from '../model.js'
+import { renderPast } from '../past.js'
+import { isSequencing, showActor, showRecord } from './moves.js'
+import { type Showing, TYPES } from '../showing.js'
+import { recordPane } from '../views/record-view.js'
 
 export function render(showing: Showing, model: Model): void {
   const now = showing.commands.now()

@@ -1,8 +1,8 @@
 /** Buttons, fields and files of the page, and what they do. */
-import { byId, field, say } from './elements.js'
-import { bindPanels } from './panels.js'
-import { isSequencing, sequencing, tab, timeline } from './screen-moves.js'
-import { type Showing, TABS, TYPES } from './showing.js'
+import { byId, field, say } from '../elements.js'
+import { bindPanels } from '../panels.js'
+import { isSequencing, sequencing, tab, timeline } from './moves.js'
+import { type Showing, TABS, TYPES } from '../showing.js'
 
 const ZOOM = 1.25
 const STEP = 60

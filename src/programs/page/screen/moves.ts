@@ -1,9 +1,9 @@
 /** What a person does to what is shown. */
-import type { Address } from './address.js'
-import { byId, say } from './elements.js'
-import { after } from './platform.js'
-import { LANES } from './sequence.js'
-import { type Showing, type Tab, TABS } from './showing.js'
+import type { Address } from '../address.js'
+import { byId, say } from '../elements.js'
+import { after } from '../platform.js'
+import { LANES } from '../sequence.js'
+import { type Showing, type Tab, TABS } from '../showing.js'
 
 /** Longer than the time between two clicks, ms. */
 const OPENING = 300

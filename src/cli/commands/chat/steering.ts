@@ -47,10 +47,8 @@ export interface Steering {
 export function createSteering({ sessions }: Pick<Client, 'sessions'>): Steering {
   const open = new Map<string, Sent>()
   const sent = async () => {
-    const waiting = new AbortController()
     const outcomes = Promise.all([...open.values()].map(({ outcome }) => outcome))
-    await Promise.race([outcomes, delay(PATIENCE, undefined, { signal: waiting.signal }).catch(() => undefined)])
-    waiting.abort()
+    await Promise.race([outcomes, delay(PATIENCE, undefined, { ref: false })])
   }
   return {
     sent,

@@ -106,13 +106,19 @@ test('svc chat: each line, steered or queued, has run, or is told as taken back 
     for (const line of others) chat.type(line)
     chat.type(CTRL_C)
     const all = ['turn', 'steer', 'queue', 'later'].slice(0, 1 + others.length)
-    // Idle may be what the session is before the last of what was typed has come to it.
-    const shown = async () => {
+    const told = () => all.filter((name) => new RegExp(`^taken back: ${name}\\b`, 'm').test(chat.screen()))
+    const unclear = async () => {
       const said = await saidIn(sessionId)
-      return all.map((name) => said.includes(name) !== new RegExp(`^taken back: ${name}\\b`, 'm').test(chat.screen()))
+      return all.filter((name) => said.includes(name) === told().includes(name))
     }
-    await expect.poll(shown, { message: `moment ${moment}: word ${at}, ${all.join(', ')}` }).toEqual(all.map(() => true))
+    // Idle may be what the session is before the last of what was typed has come to it.
+    const message = `moment ${moment}: word ${at}, ${all.join(', ')}`
+    await expect.poll(unclear, { message }).toEqual([])
+    const last = told().at(-1)
+    if (last !== undefined && last !== 'turn')
+      await expect.poll(() => chat.screen().trimEnd().split('\n').at(-1)?.trimEnd(), { message }).toBe(`› ${last}`)
     chat.type('\u0015\u0004')
     await chat.ended
+    expect(await unclear(), message).toEqual([])
   }
 })

@@ -6,6 +6,7 @@ const EXPECTED: ReadonlySet<string> = new Set(['SvcError', 'SvcClientError'])
 const HINTS: Readonly<Record<string, string>> = {
   'client.unreachable': 'Start one with "svc serve", or name another with --server.',
   'auth.invalid_token': 'Set SVC_AGENT_TOKEN to the token of the server.',
+  'management.authentication_required': 'Start the server with SVC_AGENT_TOKEN, and set it to the same token here.',
 }
 
 /** One paragraph for the terminal: the message of an expected failure and what to do about it, the stack of an unexpected one. */

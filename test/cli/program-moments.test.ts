@@ -92,27 +92,33 @@ test('svc run: each prompt that the person or others had waiting has run, or is 
   }
 })
 
-test('svc chat: each line that has a turn of its own has run, or is told as taken back and stands in the line again', async () => {
+test('svc chat: each line, steered or queued, has run, or is told as taken back and stands in the line again', async () => {
   const random = numbers(SEED + 1)
   const env = { PATH: process.env['PATH'] ?? '', HOME: home.path, SVC_AGENT_STATE_DIR: home.state, TERM: 'xterm-256color' }
   for (let moment = 0; moment < MOMENTS; moment++) {
     const sessionId = await newSession()
     const at = Math.floor(random() * (WORDS + 2))
-    const others = ['/queue queue\r', '/queue later\r'].slice(0, Math.floor(random() * 3))
+    const others = ['steer\r', '/queue queue\r', '/queue later\r'].slice(0, Math.floor(random() * 4))
     const chat = record(['chat', '--session', sessionId], { cwd: home.workspace, env }, { cols: 120, rows: 60 })
     await chat.shows(/^›\s*$/m)
     for (const line of ['turn\\', '```svc-script\\', `${script}\\`, '```']) chat.type(`${line}\r`)
     await untilWord(sessionId, at)
     for (const line of others) chat.type(line)
     chat.type(CTRL_C)
-    const all = ['turn', 'queue', 'later'].slice(0, 1 + others.length)
-    const said = await saidIn(sessionId)
-    const shown = () =>
-      all.map((name) => ({ name, hasRun: said.includes(name), isTold: new RegExp(`^taken back: ${name}\\b`, 'm').test(chat.screen()) }))
-    await expect
-      .poll(shown, { message: `moment ${moment}: word ${at}` })
-      .toEqual(all.map((name) => ({ name, hasRun: said.includes(name), isTold: !said.includes(name) })))
+    const all = ['turn', 'steer', 'queue', 'later'].slice(0, 1 + others.length)
+    const told = () => all.filter((name) => new RegExp(`^taken back: ${name}\\b`, 'm').test(chat.screen()))
+    const unclear = async () => {
+      const said = await saidIn(sessionId)
+      return all.filter((name) => said.includes(name) === told().includes(name))
+    }
+    // Idle may be what the session is before the last of what was typed has come to it.
+    const message = `moment ${moment}: word ${at}, ${all.join(', ')}`
+    await expect.poll(unclear, { message }).toEqual([])
+    // What was typed last of that is the line. The first one is long.
+    const line = () => chat.screen().trimEnd().split('\n').at(-1)?.trimEnd()
+    await expect.poll(() => [undefined, 'turn', line()?.slice(2)].includes(told().at(-1)), { message }).toBe(true)
     chat.type('\u0015\u0004')
     await chat.ended
+    expect({ message, unclear: await unclear() }).toEqual({ message, unclear: [] })
   }
 })

@@ -11,7 +11,7 @@ import { failureText } from '../../failure.js'
 import { understand } from './chat-lines.js'
 import { type Spoken, spokenOf } from './slash/slash-command.js'
 import { SLASH } from './slash/slash-commands.js'
-import { attend, follow, requestOf, type Talk } from './chat-turns.js'
+import { attend, follow, interrupt, requestOf, type Talk } from './chat-turns.js'
 import type { Asking } from './asking.js'
 
 /** A chat, and who types in it. */
@@ -51,7 +51,7 @@ export function onInterrupt(talk: Typing, typed: string): void {
   if (state !== '') return
   if (runs.size > 0) {
     terminal.interrupted()
-    for (const run of runs) run.abort()
+    void interrupt(talk)
   } else if (talk.warned === talk.sessionId) talk.left.abort()
   else {
     talk.warned = talk.sessionId
@@ -61,7 +61,7 @@ export function onInterrupt(talk: Typing, typed: string): void {
 
 /** I1 */
 async function act(talk: Typing, text: string): Promise<void> {
-  const { client, terminal, mine } = talk
+  const { terminal, mine, steering } = talk
   const typed = understand(text, talk.known)
   if (typed.type === 'nothing') return
   if (typed.type === 'unknown') return terminal.note(typed.hint)
@@ -69,7 +69,7 @@ async function act(talk: Typing, text: string): Promise<void> {
   if (talk.runs.size === 0) return follow(talk, typed.text)
   const messageId = `msg_${randomUUID()}`
   mine.set(messageId, typed.text)
-  await client.sessions.prompt({ sessionId: talk.sessionId, body: { ...requestOf(talk, typed.text, 'steer'), messageId } })
+  await steering.send({ sessionId: talk.sessionId, request: { ...requestOf(talk, typed.text, 'steer'), messageId } })
   terminal.note('said to the run that is under way')
 }
 

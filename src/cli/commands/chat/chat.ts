@@ -14,9 +14,10 @@ import { wrongUse } from '../../line/wrong-use.js'
 import { type Asking, askingTerminal } from './asking.js'
 import { keepHistory, readHistory } from './chat-history.js'
 import { offered } from './chat-lines.js'
-import { attend } from './chat-turns.js'
+import { attend, interrupt } from './chat-turns.js'
 import { onInterrupt, onLine, type Typing } from './chat-typing.js'
 import { shareStatusLine } from './status-line.js'
+import { createSteering } from './steering.js'
 
 /** Talks until the person leaves; answers 0. */
 export async function chat(options: ChatOptions): Promise<number> {
@@ -34,7 +35,7 @@ async function talk(client: Client, options: ChatOptions): Promise<void> {
   const plain = createTerminal()
   const left = new AbortController()
   const talking = await begin({ client, options, plain, left, retype: (text) => editor.type(text) })
-  const { terminal, known, directory, runs } = talking
+  const { terminal, known, directory } = talking
   terminal.note('/help lists commands, Ctrl-D leaves')
   const editor = openEditor({
     history: readHistory(),
@@ -45,8 +46,10 @@ async function talk(client: Client, options: ChatOptions): Promise<void> {
     onHistory: keepHistory,
   })
   await new Promise<void>((resolve) => left.signal.addEventListener('abort', () => resolve()))
-  for (const run of runs) run.abort()
-  await Promise.allSettled(talking.following)
+  while (talking.following.size > 0) {
+    await interrupt(talking)
+    await Promise.allSettled(talking.following)
+  }
   talking.attending.abort()
   editor.close()
   plain.note(`go on with: svc chat --session ${talking.sessionId}`)
@@ -75,7 +78,9 @@ async function begin({ client, options, plain, left, retype }: Given): Promise<T
     takenBack: createTakenBack(() => talking.sessionId),
     statusLine: shareStatusLine(terminal.status),
     retype,
+    steering: createSteering(client),
     mine: new Map(),
+    back: new Set(),
     runs: new Set(),
     following: new Set(),
     sessionId,

@@ -1,0 +1,67 @@
+// What the built program says of a server that is stopped, and of one that wants the operator's token, with `svc workflow`.
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createClient } from '../../src/published/client/client.js'
+import { type Home, makeHome } from './program.js'
+
+let home: Home
+beforeEach(() => {
+  home = makeHome()
+  mkdirSync(join(home.path, '.config/svc'), { recursive: true })
+  writeFileSync(join(home.path, '.config/svc/config.json'), JSON.stringify({ model: 'svc/offline', agent: { title: { disable: true } } }))
+})
+afterEach(() => home.close())
+
+const script = (...steps: readonly unknown[]) => `\`\`\`svc-script\n${JSON.stringify(steps)}\n\`\`\``
+
+/** A workflow that fails; answers its file. */
+function writeWorkflow(): string {
+  const folder = join(home.workspace, '.svc/workflows')
+  mkdirSync(folder, { recursive: true })
+  const file = join(folder, 'fails.md')
+  const schedule = 'schedule: {frequency: daily, time: "02:30", timezone: UTC}'
+  writeFileSync(file, `---\nid: fails\nname: Fails\n${schedule}\n---\n${script({ error: { message: 'the model is gone' } })}\n`)
+  return file
+}
+
+test('a run that failed is run again, and a file deleted, with the token of the operator; without it the message says where it belongs', async () => {
+  const file = writeWorkflow()
+  const token = 'operator-of-this-test'
+  const env = { SVC_AGENT_TOKEN: token }
+  await home.serve([], env)
+  const failed = await home.run(['workflow', 'run', 'fails', '--wait'], { env })
+  expect(failed).toMatchObject({ code: 1 })
+  const refused = { code: 1, stdout: '', stderr: expect.stringContaining('Set SVC_AGENT_TOKEN to the token of the server.') as string }
+  expect(await home.run(['workflow', 'retry', 'fails'])).toEqual(refused)
+  expect(await home.run(['workflow', 'delete', 'fails', '--yes'])).toEqual(refused)
+  expect(existsSync(file)).toBe(true)
+  const again = await home.run(['workflow', 'retry', 'fails'], { env })
+  expect(again).toMatchObject({ code: 0, stdout: expect.stringMatching(/^wfr_\S+ is .+, again for wfr_\S+;/) as string })
+  expect(await home.run(['workflow', 'delete', 'fails', '--yes'], { env })).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^deleted .*fails\.md\n$/) as string,
+  })
+  expect(existsSync(file)).toBe(false)
+})
+
+test('a server without a token deletes no file and says what to do; a run is told that its server was stopped', async () => {
+  const file = writeWorkflow()
+  const server = await home.serve()
+  expect(await home.run(['workflow', 'delete', 'fails', '--yes'])).toEqual({
+    code: 1,
+    stdout: '',
+    stderr:
+      'svc: This operation needs the token of the local operator. Start the server with SVC_AGENT_TOKEN, and set it to the same token here.\n',
+  })
+  expect(existsSync(file)).toBe(true)
+  const running = home.start(['run', script({ text: 'begun' }, { delayMs: 60_000, text: 'never' })])
+  for await (const event of createClient({ baseUrl: server.url }).events({ since: 0 }))
+    if (event.type === 'message.part.delta' && event.data.delta.includes('begun')) break
+  server.child.kill('SIGTERM')
+  const { code, stdout, stderr } = await running.ended
+  expect({ code, stdout }).toEqual({ code: 1, stdout: 'begun\n' })
+  expect(stderr).toContain(
+    'svc: the server was stopped, or cannot be reached any more, before the answer was complete; it keeps what it has of it\n',
+  )
+})

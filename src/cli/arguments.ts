@@ -115,14 +115,16 @@ function readScreen(args: readonly string[]): Command {
   }
 }
 
-/** `agents` is `agent list`, and `agents show build` is `agent show build`; after `help` too. */
+/** `agents` is `agent list`, and `agents show build` is `agent show build`, as is `agents build`; after `help` too. */
 function withoutAlias(argv: readonly string[]): readonly string[] {
   if (argv[0] === 'help')
     return ['help', ...PAGES.filter((each) => 'alias' in each && each.alias === argv[1]).map(({ name }) => name), ...argv.slice(1)]
   const group = PAGES.find((each) => 'alias' in each && each.alias === argv[0])
   if (group === undefined || !('pages' in group)) return argv
-  const hasAction = group.pages.some(({ name }) => name === `${group.name} ${argv[1]}`)
-  return [group.name, ...(hasAction ? [] : ['list']), ...argv.slice(1)]
+  const hasPage = (action: string | undefined) => group.pages.some(({ name }) => name === `${group.name} ${action}`)
+  const [, next = '-'] = argv
+  const isNamed = !next.startsWith('-') && hasPage('show')
+  return [group.name, ...(hasPage(next) ? [] : [isNamed ? 'show' : 'list']), ...argv.slice(1)]
 }
 
 /** The name of the page that words name: of an action, or of its command. */

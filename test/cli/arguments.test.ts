@@ -16,6 +16,12 @@ describe('the command line', () => {
     })
   })
 
+  test('a word behind the plural is what is shown', () => {
+    expect(read('agents build')).toEqual(read('agent show build'))
+    expect(read('agents --json')).toEqual(read('agent list --json'))
+    expect(read('agents list')).toEqual(read('agent list'))
+  })
+
   test('lets the inspector show payloads only when it is told to', () => {
     expect(read('serve --inspect-payloads')).toMatchObject({ options: { inspectPayloads: true } })
   })

@@ -197,6 +197,21 @@ describe('svc run', () => {
     expect(await sessions()).toEqual(before)
   })
 
+  test('begins no session with an agent that is not there', async () => {
+    const sessions = async () => JSON.parse((await home.run(['session', 'list', '--json'])).stdout) as { id: string }[]
+    const before = await sessions()
+    const { code, stderr } = await home.run(['run', '--agent', 'nobody', 'hi'])
+    expect([code, stderr]).toEqual([1, 'svc: There is no agent "nobody". Known agents: build, explore, general, plan.\n'])
+    expect(await sessions()).toEqual(before)
+  })
+
+  test('tells which files the model takes none of', async () => {
+    writeFileSync(join(home.workspace, 'shot.png'), Buffer.from('89504e470d0a1a0a', 'hex'))
+    const { code, stderr } = await home.run(['run', '--image', join(home.workspace, 'shot.png'), 'hello'])
+    expect([code, stderr]).toEqual([0, expect.stringContaining('shot.png was not sent: svc/offline does not take image/png\n')])
+    expect((await home.run(['run', 'hello'])).stderr).not.toContain('was not sent')
+  })
+
   test('needs a prompt', async () => {
     const { code, stderr } = await home.run(['run'])
     expect([code, stderr]).toEqual([2, 'svc: the prompt on standard input is empty\n'])

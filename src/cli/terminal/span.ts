@@ -75,3 +75,14 @@ function cut(word: string, room: number): readonly string[] {
 export function clip(text: string, room: number): string {
   return widthOf(text) <= room ? text : `${cut(text, Math.max(1, room - 1))[0] ?? ''}…`
 }
+
+/** The end of a text that fits into `room` columns, with `…` where something is left out. */
+export function clipFront(text: string, room: number): string {
+  if (widthOf(text) <= room) return text
+  let kept = ''
+  for (const character of [...text].toReversed()) {
+    if (widthOf(kept) + widthOf(character) > room - 1) break
+    kept = character + kept
+  }
+  return `…${kept}`
+}

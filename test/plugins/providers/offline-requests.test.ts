@@ -6,6 +6,10 @@ const calls = (prompt: string) => understand(prompt).map((request) => ('tool' in
 describe('the offline model understands', () => {
   it.each([
     ['read @b.py', [{ read: { filePath: 'b.py' } }]],
+    [
+      'read a.txt\n[image: shot.png]\n\n[shot.png (image/png) was not sent: the model does not take it]',
+      [{ read: { filePath: 'a.txt' } }, { attached: 'shot.png' }],
+    ],
     ['read a.txt', [{ read: { filePath: 'a.txt' } }]],
     ['Please read the file src/a b.txt', [{ unclear: 'read the file src/a b.txt' }]],
     ['please read "a b.txt".', [{ read: { filePath: 'a b.txt' } }]],

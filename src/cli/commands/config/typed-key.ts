@@ -12,7 +12,10 @@ export function meantValue(text: string): unknown {
   }
 }
 
-/** Throws where svc does not know the key; `hint` stands behind. */
+/** What follows a question, or is in brackets, needs no full stop before it. */
+const isRemark = (near: string | undefined, hint: string) => near !== undefined || hint.startsWith('(')
+
+/** Throws where svc does not know the key; `hint` is a sentence that stands behind, or a remark in brackets. */
 export function refuseUnknown(steps: readonly string[], hint: string): void {
   const unknown = unknownKey(publishedConfigSchema(), steps)
   if (unknown === undefined) return
@@ -22,5 +25,5 @@ export function refuseUnknown(steps: readonly string[], hint: string): void {
     near === undefined
       ? `${step === '' ? 'the keys are' : `"${step.slice(0, -1)}" has`} ${known.join(', ')}`
       : `did you mean "${step}${near}"?`
-  throw wrongUse(`there is no key "${key}"; ${instead} ${hint}`.trim())
+  throw wrongUse(`there is no key "${key}"; ${instead}${isRemark(near, hint) ? '' : '.'} ${hint}`)
 }

@@ -31,7 +31,7 @@ export function createPresentation(terminal: Terminal, options: ProgressOptions)
       case 'gap':
         return progress.note(LOST)
       case 'text':
-        progress.busy('writing')
+        progress.writes(event.partId, event.delta)
         return answer.add(event.messageId, event.partId, event.delta)
       case 'withdrawn':
         return answer.withdraw(event.messageId) ? progress.withdrawn() : undefined

@@ -8,9 +8,14 @@ import { callTitle, toolCard } from '../../terminal/tool-card.js'
 import type { Terminal } from '../../terminal/terminal.js'
 import { toolLine } from './tool-line.js'
 
+/** Characters of what is being written: more fit into no line. */
+const MOST_TRAIL = 200
+
 export interface Progress {
   /** What the model does when it is asked. */
-  busy(what: 'waiting for the model' | 'thinking' | 'writing'): void
+  busy(what: 'waiting for the model' | 'thinking'): void
+  /** What it writes, as it comes; a block of it is shown elsewhere once it is whole. */
+  writes(partId: string, delta: string): void
   tool(part: ToolPart): void
   retry(event: Extract<PromptEvent, { type: 'retry' }>): void
   withdrawn(): void
@@ -33,6 +38,7 @@ function createLineProgress(terminal: Terminal, { isVerbose, isThinking }: Progr
   const thoughts = createThoughts(terminal, isThinking)
   return {
     busy: () => undefined,
+    writes: () => undefined,
     tool(part) {
       thoughts.end()
       const line = toolLine(part)
@@ -51,8 +57,14 @@ function createScreenProgress(terminal: Terminal, { isVerbose, isThinking }: Pro
   const spinner = createSpinner(terminal.status, terminal.width)
   const thoughts = createThoughts(terminal, isThinking)
   const open = new Map<string, string>()
+  let written = { partId: '', end: '' }
   return {
     busy: (what) => spinner.set(what),
+    writes(partId, delta) {
+      written = { partId, end: `${written.partId === partId ? written.end : ''}${delta}`.slice(-MOST_TRAIL) }
+      spinner.set('writing')
+      spinner.trail(printable(written.end.replaceAll(/\s+/g, ' ').trim()))
+    },
     tool(part) {
       thoughts.end()
       if (part.state.status === 'pending' || part.state.status === 'running') open.set(part.callId, callTitle(part))

@@ -18,12 +18,14 @@ import { createTerminal, type Terminal } from '../../terminal/terminal.js'
 import { type AnswerSchema, readAnswerSchema } from './answer-schema.js'
 import { createAnswers, refusalText } from '../../answers/answers.js'
 import { attachmentsOf, missingFiles } from './attachments.js'
+import { expectAgent } from './agent-choice.js'
 import { tellFirst, tellLast } from './first-notes.js'
 import { chooseModel } from './model-choice.js'
 import { doubtfulCommand } from './named-command.js'
 import { createPresentation, createSilentPresentation } from './presentation.js'
 import { readPrompt } from './prompt-input.js'
 import { createTakenBack } from './taken-back.js'
+import { tellUnsent } from './unsent-files.js'
 import { RECORDS } from './records-version.js'
 import { createMeter, type Known, reportOf, type RunReport } from './report.js'
 
@@ -121,6 +123,7 @@ async function follow(request: PromptRequest, schema: AnswerSchema | undefined, 
     const place = existing?.directory ?? directoryOn(options.server, options.directory)
     // The models of the session's directory count; nothing is begun with one that is not there.
     const model = options.model === undefined ? {} : { model: await chooseModel(client, place, options.model) }
+    if (existing === undefined && options.agent !== undefined) await expectAgent(client, place, options.agent)
     const sessionId = await openSession(client, existing, options, terminal, isOwn ? titleOf(textOf(request)) : undefined, told)
     progress.sessionId = sessionId
     const doubt = await doubtfulCommand(client, directoryOn(options.server, options.directory), textOf(request))
@@ -128,6 +131,7 @@ async function follow(request: PromptRequest, schema: AnswerSchema | undefined, 
     let body = { ...request, ...model }
     for (let corrections = 0; ; corrections++) {
       progress.end = await ask(client, sessionId, body)
+      if (corrections === 0) await tellUnsent(client, place, request, meter.spent().model, terminal)
       if (schema === undefined || progress.end.error !== undefined) return
       const read = schema.read(progress.end.text)
       if (read.ok) return void (progress.structured = read.value)

@@ -39,7 +39,14 @@ export async function deleteWorkflow(options: DeleteOptions): Promise<number> {
     writeError('svc: not deleted\n')
     return 1
   }
-  await workflows.delete({ workflowId: options.id, directory, expectedRevision: `sha256:${sourceHash}` })
+  const expectedRevision = `sha256:${sourceHash}`
+  await workflows.delete({ workflowId: options.id, directory, expectedRevision }).catch((error: unknown) => {
+    if (!(error instanceof Error && 'code' in error && error.code === 'management.authentication_required')) throw error
+    throw new SvcError(
+      'management.authentication_required',
+      `a server without a token deletes no files: remove ${printable(sourcePath)} yourself`,
+    )
+  })
   writeOut(options.json ? `${jsonText({ id: options.id, file: sourcePath, deleted: true }, 2)}\n` : `deleted ${printable(sourcePath)}\n`)
   return 0
 }

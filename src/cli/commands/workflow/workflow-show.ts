@@ -2,7 +2,9 @@
 import { nextOccurrence } from '../../../machines/workflows/schedule/occurrence.js'
 import { formatLocal } from '../../../machines/workflows/schedule/zone.js'
 import { inZone } from '../../../plugins/workflows/files/schedule-fields.js'
+import type { Client } from '../../../published/client/client-types.js'
 import { printable } from '../../../protocol/text/visible-text.js'
+import type { WorkflowRun } from '../../../protocol/workflow/workflow.js'
 import { jsonText, writeError, writeOut } from '../../terminal/output.js'
 import { columns } from '../plugin/plugin-words.js'
 import type { RunOptions } from './workflow-arguments.js'
@@ -17,7 +19,7 @@ const RUNS = 3
 export async function showWorkflow(options: RunOptions): Promise<number> {
   const { client, directory } = await workflowServer(options)
   const at = { workflowId: options.id, directory }
-  const [view, { runs }] = await Promise.all([client.plugins.workflows.get(at), client.plugins.workflows.history({ ...at, limit: RUNS })])
+  const [view, { runs }] = await Promise.all([client.plugins.workflows.get(at), runsOf(client, at)])
   if (options.json) {
     writeOut(`${jsonText({ ...view, runs }, 2)}\n`)
     return 0
@@ -39,4 +41,15 @@ export async function showWorkflow(options: RunOptions): Promise<number> {
   writeOut(runs.length === 0 ? '\nno runs so far\n' : `\n${runsTable(runs)}`)
   writeOut(`\n${definition.prompt.trim()}\n`)
   return 0
+}
+
+/** The latest; none of one that was never active, of which a server keeps nothing. */
+async function runsOf(
+  client: Client,
+  at: { readonly workflowId: string; readonly directory: string },
+): Promise<{ readonly runs: readonly WorkflowRun[] }> {
+  return client.plugins.workflows.history({ ...at, limit: RUNS }).catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'resource.not_found') return { runs: [] }
+    throw error
+  })
 }

@@ -9,6 +9,8 @@ const LONG = 2000
 const POLITENESS = /^(?:[-*]\s+|\d+[.)]\s+)?(?:(?:please|now|also|and|then|first|next|finally|can you|could you)[\s,]+)*/i
 /** How a file or picture that was sent along is named in the text of a prompt. */
 const ATTACHED = /^\[(?:file|image): (.+)\]$/
+/** What stands in the place of one that no model took: the line above has named it. */
+const UNSENT = /^\[.+ was not sent: the model does not take it\]$/
 const LIST_ITEM = /^\s*\d+[.)]\s/
 
 /** One request per line or list item; the lines after `write <file>:` are its content. */
@@ -17,7 +19,7 @@ export function understand(prompt: string): OfflineRequest[] {
   const lines = prompt.split('\n')
   for (let index = 0; index < lines.length && requests.length < MAX_REQUESTS; index++) {
     let line = (lines[index] ?? '').trim()
-    if (line === '') continue
+    if (line === '' || (line.length <= LONG && UNSENT.test(line))) continue
     if (/^(?:write|create)\b.*:$/i.test(line.replace(POLITENESS, ''))) {
       const end = contentEnd(lines, index + 1)
       line = [line, ...lines.slice(index + 1, end)].join('\n')

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { PromptEvent } from '../../../../src/published/client/client-types.js'
 import { createPresentation, createSilentPresentation } from '../../../../src/cli/commands/run/presentation.js'
 import type { Terminal } from '../../../../src/cli/terminal/terminal.js'
@@ -95,6 +95,23 @@ describe('on a screen', () => {
       'answer • two',
       'rest',
       'break',
+    ])
+  })
+
+  test('the moving line has the end of the block that is being written, as long as there is room for it', () => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    const terminal = fakeTerminal({ ...screen, width: () => 40 })
+    const { show, end } = createPresentation(terminal, { isVerbose: false, isThinking: false })
+    for (const word of ['one ', 'two\n', '\u001b[31mthree']) show(says(word))
+    vi.advanceTimersByTime(150)
+    show(says(' and what is said after that is longer than a line'))
+    vi.advanceTimersByTime(150)
+    end()
+    expect(terminal.said.filter((each) => each.startsWith('status writing'))).toEqual([
+      'status writing',
+      expect.stringMatching(/^status writing {2}one two .*three$/),
+      expect.stringMatching(/^status writing {2}….*longer than a line$/),
     ])
   })
 

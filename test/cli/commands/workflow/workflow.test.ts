@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
+import { createServer, type Server, type ServerResponse } from 'node:http'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { OPERATION_ANSWERS } from '../../../fakes/operations.js'
@@ -192,17 +192,35 @@ describe('svc workflow new', () => {
   })
 })
 
+interface Refusal {
+  readonly status: number
+  readonly code: string
+  /** Of requests whose method and path have this in them. */
+  readonly of: string
+}
+
+const NEVER_RUN: Refusal = { status: 404, code: 'resource.not_found', of: '/runs' }
+
+function refuse(response: ServerResponse, { status, code }: Refusal): void {
+  const envelope = { code, message: 'It is refused.', retryable: false, details: {}, requestId: 'r1' }
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(envelope))
+}
+
 describe('svc workflow on a running server', () => {
   const asked: string[] = []
 
-  async function serve(): Promise<string> {
+  async function serve(refusal?: Refusal): Promise<string> {
     asked.length = 0
     const server = createServer((request, response) => {
       const { pathname, searchParams } = new URL(request.url ?? '', 'http://h')
       asked.push(
         `${request.method} ${pathname} ${searchParams.get('directory') === place.workspace} ${searchParams.get('limit') ?? ''}`.trim(),
       )
-      const id = `v2.plugins.workflows.${pathname.endsWith('/runs') ? 'history' : pathname.endsWith('/run') ? 'run' : 'list'}`
+      const isRefused = refusal !== undefined && `${request.method} ${pathname}`.includes(refusal.of)
+      if (isRefused) return void refuse(response, refusal)
+      const [, , , , of] = pathname.split('/')
+      const one = of === undefined ? 'list' : 'get'
+      const id = `v2.plugins.workflows.${pathname.endsWith('/runs') ? 'history' : pathname.endsWith('/run') ? 'run' : one}`
       response.setHeader('content-type', 'application/json').end(JSON.stringify(OPERATION_ANSWERS[id]))
     })
     servers.push(server)
@@ -229,6 +247,20 @@ describe('svc workflow on a running server', () => {
       'RUN      STATE   BECAUSE  DUE                       TOOK  SESSION\nwfr_1_a  queued  manual   1970-01-01T00:00:00.001Z  -     -\n',
     )
     expect(asked).toEqual(['POST /v2/plugins/dev.svc.workflows/report/run true', 'GET /v2/plugins/dev.svc.workflows/report/runs true 7'])
+  })
+
+  test('shows one that was never active and has never run', async () => {
+    const { code, stdout } = await place.run('show', 'report', '--server', await serve(NEVER_RUN))
+    expect([code, stdout]).toEqual([0, expect.stringContaining('\nno runs so far\n')])
+  })
+
+  test('says whose the file is to remove where the server deletes none', async () => {
+    const url = await serve({ status: 401, code: 'management.authentication_required', of: 'DELETE' })
+    const { code, stderr } = await place.run('delete', 'report', '--yes', '--server', url)
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^svc: a server without a token deletes no files: remove \/\S+\.md yourself\n$/),
+    ])
   })
 
   test('says what to do when none runs', async () => {

@@ -1,8 +1,8 @@
 /** Code compiled by an earlier run is taken from svc's cache: from Node 22 on, and written at an orderly end. */
-import { mkdirSync } from 'node:fs'
 import * as nodeModule from 'node:module'
 import { join } from 'node:path'
 import { nodePaths } from '../platform/node/paths.js'
+import { makeDirectoriesSync } from '../store/disk/make-directories.js'
 
 /** The types are those of Node 20, which has none. */
 const { enableCompileCache } = nodeModule as { readonly enableCompileCache?: (directory: string) => unknown }
@@ -12,7 +12,7 @@ export function keepCompiledCode(): void {
   if (enableCompileCache === undefined) return
   const directory = join(nodePaths(process.env).cache, 'compiled')
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 }) // who can write there decides what this program does
+    makeDirectoriesSync(directory, 0o700) // who can write there decides what this program does
   } catch {
     return
   }

@@ -2,9 +2,10 @@
  * A note in the state directory that says who is using it, for other commands of this user. The lock alone decides who may use it;
  * a note left by a process that was killed is believed by nobody.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SvcError } from '../protocol/errors.js'
+import { makeDirectoriesSync } from '../store/disk/make-directories.js'
 
 /** The server of `run` has a token, which `door.ts` gives to other commands. */
 export interface Presence {
@@ -59,7 +60,7 @@ function isAlive(pid: number): boolean {
 export function noteUse(state: string): () => void {
   const folder = join(state, USERS)
   const path = join(folder, String(process.pid))
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  makeDirectoriesSync(folder, 0o700)
   writeFileSync(path, '', { mode: 0o600 })
   return () => rmSync(path, { force: true })
 }

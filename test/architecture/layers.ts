@@ -42,7 +42,12 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     packages: ['zod', 'xstate'],
     node: false,
   },
-  platform: { layers: ['platform', 'kernel', 'protocol', 'machines', 'ports'], packages: true, node: true },
+  platform: {
+    layers: ['platform', 'kernel', 'protocol', 'machines', 'ports'],
+    contracts: { 'src/store/disk/make-directories.ts': ['makeDirectories', 'makeDirectoriesSync'] },
+    packages: true,
+    node: true,
+  },
   // A world that is played: the other implementation of the effects.
   simulation: { layers: ['simulation', 'kernel', 'protocol', 'ports'], packages: [], node: true },
   plugins: {

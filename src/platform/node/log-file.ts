@@ -4,9 +4,10 @@
  * I1 Nothing is written through a link, that of its folder included: the folder is opened once, and its files are those in it.
  * I2 Several servers may write one log: each looks now and then how long it has become, and before it begins a new one, whether another has.
  */
-import { appendFileSync, closeSync, constants, existsSync, fstatSync, lstatSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs'
+import { appendFileSync, closeSync, constants, existsSync, fstatSync, lstatSync, openSync, renameSync, statSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { LIMITS } from '../../protocol/limits.js'
+import { makeDirectoriesSync } from '../../store/disk/make-directories.js'
 
 /** Where the log of a state directory is; what came before it is beside it, with `.1` at its end. */
 export function logFileOf(state: string): string {
@@ -50,7 +51,7 @@ export function createLogFile(path: string, most: number = LIMITS.log.fileBytes)
 
 function begin(path: string): Place {
   const directory = dirname(path)
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  makeDirectoriesSync(directory, 0o700)
   const folder = openSync(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW) // I1
   try {
     const opened = existsSync(`${OPENED}/${folder}`) ? `${OPENED}/${folder}/${basename(path)}` : inSame(directory, folder, path)

@@ -5,7 +5,7 @@
  * I2 Credentials are in it only when they are asked for.
  * I3 The server takes no part: it is another process that reads, in small steps.
  */
-import { existsSync, mkdirSync, realpathSync, rmSync, statfsSync, statSync } from 'node:fs'
+import { existsSync, realpathSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { SvcError } from '../../protocol/errors.js'
 import { messageOf } from '../../protocol/message-of.js'
@@ -13,6 +13,7 @@ import { copyDatabase, openCopy, type Copy } from '../../store/opening/database-
 import { type ArchiveWriter, type Member, writeArchive } from './archive.js'
 import { filesBelow, isCredential, isLeftOut } from './kept-files.js'
 import { CONFIGURATION, DATABASE, MANIFEST, type Manifest, STATE } from './manifest.js'
+import { makeDirectoriesSync } from '../../store/disk/make-directories.js'
 
 export interface BackupOptions {
   readonly file: string
@@ -60,7 +61,7 @@ function refuse(file: string, database: string, { state, config, replace }: Back
   if (found === undefined) throw new SvcError('resource.not_found', `There is nothing to back up: no server has used ${state} yet.`)
   if (existsSync(file) && !replace)
     throw new SvcError('resource.conflict', `${file} is there already: name another file, or say --replace.`)
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  makeDirectoriesSync(dirname(file), 0o700)
   const folder = realpathSync(dirname(file))
   for (const kept of [state, config]) {
     if (existsSync(kept) && `${folder}${sep}`.startsWith(`${realpathSync(kept)}${sep}`))

@@ -5,7 +5,7 @@
  * before the first name of what is there moves. I3 What is there goes aside and stays.
  */
 import { createHash } from 'node:crypto'
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { SvcError } from '../../protocol/errors.js'
 import { messageOf } from '../../protocol/message-of.js'
@@ -16,6 +16,7 @@ import { acquireLock } from '../../store/opening/lock.js'
 import { type ArchivedMember, type Member, readArchive, syncFolder } from './archive.js'
 import { isCredential } from './kept-files.js'
 import { CONFIGURATION, DATABASE, MANIFEST, type Manifest, readManifest, STATE } from './manifest.js'
+import { makeDirectoriesSync } from '../../store/disk/make-directories.js'
 
 export interface RestoreOptions {
   readonly file: string
@@ -149,7 +150,7 @@ function laidOut(member: ArchivedMember, target: string | undefined, folders: Se
     return { path: member.path, size: member.size, sha256: hash.digest('hex') }
   }
   const folder = dirname(target)
-  if (!folders.has(folder)) mkdirSync(folder, { recursive: true, mode: 0o700 })
+  if (!folders.has(folder)) makeDirectoriesSync(folder, 0o700)
   folders.add(folder)
   const out = openSync(target, 'wx', (member.mode & 0o700) | 0o600)
   try {

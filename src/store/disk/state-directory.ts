@@ -1,7 +1,8 @@
 /** The files of the store: a private directory, private files, one spelling of their path. */
-import { chmodSync, closeSync, lstatSync, mkdirSync, openSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { chmodSync, closeSync, lstatSync, openSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { SvcError } from '../../protocol/errors.js'
 import { messageOf } from '../../protocol/message-of.js'
+import { makeDirectoriesSync } from './make-directories.js'
 
 const FOREIGN = 0o077
 /** Names of what svc keeps there; beside another one the mode is told and left. */
@@ -16,7 +17,7 @@ const OWN_FOLDERS = new Set(
  */
 export function prepareDirectory(directory: string): string {
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    makeDirectoriesSync(directory, 0o700)
     const path = realpathSync.native(directory)
     if (whoElseMay(path) !== undefined && isOfSvc(path)) chmodSync(path, 0o700)
     return path

@@ -6,10 +6,11 @@
  * I2 First everything old goes aside, then the note says so, then everything new comes; each move is done once or found done.
  * I3 Nothing old is removed.
  */
-import { closeSync, existsSync, fsyncSync, lstatSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, lstatSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { SvcError } from '../../protocol/errors.js'
 import { isRecord } from '../../protocol/text/json.js'
+import { makeDirectoriesSync } from '../disk/make-directories.js'
 
 /** Where what comes is laid out, in each directory. */
 export const INCOMING = '.restoring'
@@ -53,7 +54,7 @@ export function finishExchange(state: string): void {
 
 function setAside({ directory, aside, old }: Place): void {
   if (old.length === 0) return
-  mkdirSync(join(directory, aside), { recursive: true, mode: 0o700 })
+  makeDirectoriesSync(join(directory, aside), 0o700)
   move(old, directory, join(directory, aside))
 }
 

@@ -1,7 +1,8 @@
 /** What was typed in chats, for the arrow keys: a file of the state directory that only this user can read. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { nodePaths } from '../../../platform/node/paths.js'
+import { makeDirectoriesSync } from '../../../store/disk/make-directories.js'
 
 const file = () => join(nodePaths(process.env).state, 'chat-history.json')
 
@@ -18,7 +19,7 @@ export function readHistory(): readonly string[] {
 /** A history that cannot be kept is no reason to stop. */
 export function keepHistory(lines: readonly string[]): void {
   try {
-    mkdirSync(dirname(file()), { recursive: true, mode: 0o700 })
+    makeDirectoriesSync(dirname(file()), 0o700)
     writeFileSync(file(), JSON.stringify(lines), { mode: 0o600 })
   } catch {
     // Typed again.

@@ -4,9 +4,10 @@
  * I1 A number means the request it was last shown for, also when that is answered meanwhile: an answer never reaches another one.
  * I2 Numbers go round, so that one is given anew as late as can be.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { nodePaths } from '../../../platform/node/paths.js'
+import { makeDirectoriesSync } from '../../../store/disk/make-directories.js'
 
 const MOST = 99
 
@@ -59,7 +60,7 @@ function read(): Given {
 /** Numbers that cannot be kept are no reason to stop: ids do as well. */
 function keep({ next, ids }: Given): void {
   try {
-    mkdirSync(dirname(file()), { recursive: true, mode: 0o700 })
+    makeDirectoriesSync(dirname(file()), 0o700)
     writeFileSync(file(), JSON.stringify({ next, ids: Object.fromEntries(ids) }), { mode: 0o600 })
   } catch {
     // As above.

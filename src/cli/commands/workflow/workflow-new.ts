@@ -1,5 +1,5 @@
 /** `svc workflow new`: a file to begin with. */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { stringify } from 'yaml'
 import { nodePaths } from '../../../platform/node/paths.js'
@@ -7,6 +7,7 @@ import { SvcError } from '../../../protocol/errors.js'
 import { MANAGED_ID } from '../../../plugins/workflows/files/definition.js'
 import type { NewOptions } from './workflow-arguments.js'
 import { jsonText, writeOut } from '../../terminal/output.js'
+import { makeDirectoriesSync } from '../../../store/disk/make-directories.js'
 
 /** Writes the file; nothing that exists is written over. Answers 0. */
 export function newWorkflow({ id, directory, global, json }: NewOptions): number {
@@ -16,7 +17,7 @@ export function newWorkflow({ id, directory, global, json }: NewOptions): number
   }
   const root = global ? nodePaths(process.env).config : join(resolve(directory ?? '.'), '.svc')
   const file = join(root, 'workflows', `${id}.md`)
-  mkdirSync(dirname(file), { recursive: true })
+  makeDirectoriesSync(dirname(file))
   try {
     writeFileSync(file, template(id), { flag: 'wx' })
   } catch (error) {

@@ -11,6 +11,7 @@ import { type FileHandle, lstat, mkdir, open, readlink, rename, unlink } from 'n
 import { basename, dirname, join } from 'node:path'
 import { SvcError } from '../../../protocol/errors.js'
 import type { FileSink, WriteOptions } from '../../../ports/effects.js'
+import { makeDirectories } from '../../../store/disk/make-directories.js'
 
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
 const PRIVATE = 0o600
@@ -90,7 +91,7 @@ export async function openDirectory(path: string, canonical: boolean): Promise<F
     if (!isAbsent(error)) throw error
   }
   if (!canonical || path === dirname(path)) {
-    await mkdir(path, { recursive: true })
+    await makeDirectories(path)
     return open(path, DIRECTORY)
   }
   const above = await openDirectory(dirname(path), true)

@@ -7,7 +7,7 @@
  */
 import { closeSync, constants, fstatSync, openSync, readSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import type { BigIntStats, Dirent, Stats } from 'node:fs'
-import { mkdir, open, opendir, readdir, rename, rm, statfs } from 'node:fs/promises'
+import { open, opendir, readdir, rename, rm, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { SvcError } from '../../../protocol/errors.js'
 import type { DirectoryEntry, DiskRoom, FileStat, Files } from '../../../ports/effects.js'
@@ -19,6 +19,7 @@ import { createPace, type Pace } from '../../../kernel/pause.js'
 import { walkTree } from './tree.js'
 import { createWatch } from './watch.js'
 import { TELLS_AT_ONCE, watchFolder } from './watch-folder.js'
+import { makeDirectories } from '../../../store/disk/make-directories.js'
 
 const SMALL = 256 * 1024
 const CHUNK = 256 * 1024
@@ -53,7 +54,7 @@ export function createNodeFiles(pace: Pace = createPace({ now: () => performance
     readChunks: (path, signal, options) => readChunks(path, signal, options?.canonical === true),
     writeAtomic,
     makeDirectory: async (path, options) => {
-      await mkdir(path, { recursive: true, ...(options?.mode !== undefined && { mode: options.mode }) })
+      await makeDirectories(path, options?.mode)
     },
     remove,
     rename: async (from, to) => {

@@ -1,5 +1,5 @@
 /** The files of a package from its source. Nothing of it runs, neither here nor by npm or git. */
-import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -17,6 +17,7 @@ import { isRecord } from '../../../../protocol/text/json.js'
 import { filesOfDirectory, filesOfTarball, FOLDER, packageIn } from './package-content.js'
 import type { SourceSpec } from './source-spec.js'
 import type { ArchivedFile } from './tar-read.js'
+import { makeDirectoriesSync } from '../../../../store/disk/make-directories.js'
 
 export interface Fetched {
   readonly files: readonly ArchivedFile[]
@@ -131,7 +132,7 @@ async function fetchGit(
 ): Promise<Fetched> {
   requireAddress(url)
   if (ref?.startsWith('-') === true) throw new SvcError('request.invalid', 'a ref does not begin with "-"')
-  mkdirSync(effects.paths.state, { recursive: true, mode: 0o700 })
+  makeDirectoriesSync(effects.paths.state, 0o700)
   const target = join(room, 'repository')
   const source = { url, ref, depth: 1, parent: room, target, signal, onProgress: () => undefined }
   const cloner = createCloner(effects, { cloneFiles: LIMITS.plugins.packageEntries })

@@ -19,6 +19,7 @@ import { escapedText } from '../../../../protocol/text/visible-text.js'
 import { withoutAgent } from '../manifest-keys.js'
 import { REPLACED, roomPrefix } from '../abandoned-rooms.js'
 import type { ArchivedFile } from './tar-read.js'
+import { makeDirectoriesSync } from '../../../../store/disk/make-directories.js'
 
 export interface Staged {
   readonly found: FoundPackage
@@ -36,7 +37,7 @@ export interface Room {
 }
 
 export function openRoom({ paths }: Pick<Effects, 'paths'>): Room {
-  mkdirSync(join(paths.config, 'plugins'), { recursive: true, mode: 0o700 })
+  makeDirectoriesSync(join(paths.config, 'plugins'), 0o700)
   const path = realpathSync(mkdtempSync(join(paths.config, roomPrefix(process.pid))))
   const fetched = join(path, 'fetched')
   mkdirSync(fetched)
@@ -58,7 +59,7 @@ export async function stage(effects: Effects, { path }: Room, files: readonly Ar
   for (const { path: name, executable, content } of files) {
     const file = join(root, name)
     try {
-      mkdirSync(dirname(file), { recursive: true })
+      makeDirectoriesSync(dirname(file))
       writeFileSync(file, content, { flag: 'wx', mode: executable ? 0o755 : 0o644 })
     } catch (error) {
       throw new SvcError('plugin.invalid', `"${name}" of the package cannot be written: ${messageOf(error)}`, {}, { cause: error })
@@ -91,7 +92,7 @@ export function settle({ paths }: Pick<Effects, 'paths'>, room: Room, { found }:
   const before = join(room.path, REPLACED, found.id)
   const isThere = existsSync(root)
   if (isThere) {
-    mkdirSync(dirname(before), { recursive: true })
+    makeDirectoriesSync(dirname(before))
     renameSync(root, before)
   }
   try {

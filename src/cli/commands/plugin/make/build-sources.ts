@@ -1,12 +1,13 @@
 /** Sources of a package are built into it: by their own script where its compiler is installed, else their types are left out. */
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { messageOf } from '../../../../protocol/message-of.js'
 import { isRecord } from '../../../../protocol/text/json.js'
 import { printable } from '../../../../protocol/text/visible-text.js'
 import { writeError } from '../../../terminal/output.js'
 import { FOLDER } from '../install/package-content.js'
+import { makeDirectoriesSync } from '../../../../store/disk/make-directories.js'
 
 /** What stands beside a package: around its folder `package`, else in `plugin-sources/`. There may be none. */
 export function sourcesOf(root: string): string {
@@ -38,7 +39,7 @@ async function strip(sources: string, root: string, names: readonly string[]): P
     const files = Object.fromEntries(names.map((name) => [`src/${name}`, readFileSync(join(sources, 'src', name), 'utf8')]))
     for (const [name, text] of Object.entries(stripped(files))) {
       const file = join(root, name)
-      mkdirSync(dirname(file), { recursive: true })
+      makeDirectoriesSync(dirname(file))
       if (!existsSync(file) || readFileSync(file, 'utf8') !== text) writeFileSync(file, text) // a write is a change for whoever watches
     }
     return true

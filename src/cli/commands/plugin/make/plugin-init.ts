@@ -5,7 +5,7 @@
  *    around the folder `package` of a folder of its own.
  * I2 Nothing that exists is written over.
  */
-import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { nodePaths } from '../../../../platform/node/paths.js'
 import { SvcError } from '../../../../protocol/errors.js'
@@ -23,6 +23,7 @@ import { javascriptPackage, typescriptSources } from './node-template.js'
 import { pythonPackage } from './python-template.js'
 import { stripped } from './strip-types.js'
 import { type Files, namesOf } from './template.js'
+import { makeDirectoriesSync } from '../../../../store/disk/make-directories.js'
 
 interface Place {
   readonly id: string
@@ -116,10 +117,10 @@ function packageFiles(options: InitOptions & { readonly id: string }, library: (
 
 /** With what `inside` writes into it; what was written is removed when something cannot be. */
 function writeFolder(folder: string, files: Files, inside?: () => void): void {
-  mkdirSync(folder, { recursive: true })
+  makeDirectoriesSync(folder)
   try {
     for (const [name, text] of Object.entries(files)) {
-      mkdirSync(dirname(join(folder, name)), { recursive: true })
+      makeDirectoriesSync(dirname(join(folder, name)))
       writeFileSync(join(folder, name), text, { flag: 'wx' })
     }
     inside?.()

@@ -6,6 +6,6 @@ import { SvcError } from '../../../protocol/errors.js'
 export async function expectAgent(client: Client, directory: string, named: string): Promise<void> {
   const agents = await client.agents.list({ directory })
   if (agents.some(({ name }) => name === named)) return
-  const known = agents.flatMap(({ name, hidden }) => (hidden === true ? [] : [name]))
+  const known = agents.flatMap(({ name, hidden }) => (hidden ? [] : [name]))
   throw new SvcError('request.invalid', `There is no agent "${named}". Known agents: ${known.join(', ')}.`, { agent: named, known })
 }

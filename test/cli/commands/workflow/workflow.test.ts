@@ -217,7 +217,7 @@ describe('svc workflow on a running server', () => {
         `${request.method} ${pathname} ${searchParams.get('directory') === place.workspace} ${searchParams.get('limit') ?? ''}`.trim(),
       )
       const isRefused = refusal !== undefined && `${request.method} ${pathname}`.includes(refusal.of)
-      if (isRefused) return void refuse(response, refusal)
+      if (isRefused) return refuse(response, refusal)
       const [, , , , of] = pathname.split('/')
       const one = of === undefined ? 'list' : 'get'
       const id = `v2.plugins.workflows.${pathname.endsWith('/runs') ? 'history' : pathname.endsWith('/run') ? 'run' : one}`

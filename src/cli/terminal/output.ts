@@ -115,18 +115,22 @@ export function jsonText(value: unknown, indent?: number): string {
   return escapedJson(JSON.stringify(value, null, indent))
 }
 
-/** Writes text that comes in pieces; a character that two pieces share is written whole. */
-export function createTextOut(): { write(piece: string): void; end(): void } {
-  let half = ''
+/**
+ * Writes text that comes in pieces. A screen gets it as it comes, but for a character that two pieces share; anything else gets whole lines, so that
+ * of several programs that write to one pipe none ends up within the line of another.
+ */
+export function createTextOut(): { write(piece: string): void; end(ending?: string): void } {
+  let held = ''
   return {
     write(piece) {
-      const text = half + piece
-      half = /[\ud800-\udbff]$/.exec(text)?.[0] ?? ''
-      writeOut(half === '' ? text : text.slice(0, -1))
+      const text = held + piece
+      const end = isWatched() ? text.length - (/[\ud800-\udbff]$/.test(text) ? 1 : 0) : text.lastIndexOf('\n') + 1
+      held = text.slice(end)
+      if (end > 0) writeOut(text.slice(0, end))
     },
-    end() {
-      if (half !== '') writeOut(half)
-      half = ''
+    end(ending = '') {
+      if (held + ending !== '') writeOut(held + ending)
+      held = ''
     },
   }
 }

@@ -48,8 +48,7 @@ export function createTerminal({ isQuiet = false }: { readonly isQuiet?: boolean
   let isMidLine = false
 
   function endLine(): void {
-    out.end()
-    if (isMidLine) writeOut('\n')
+    out.end(isMidLine ? '\n' : '')
     isMidLine = false
   }
 

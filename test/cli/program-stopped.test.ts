@@ -51,8 +51,7 @@ test('a server without a token deletes no file and says what to do; a run is tol
   expect(await home.run(['workflow', 'delete', 'fails', '--yes'])).toEqual({
     code: 1,
     stdout: '',
-    stderr:
-      'svc: This operation needs the token of the local operator. Start the server with SVC_AGENT_TOKEN, and set it to the same token here.\n',
+    stderr: `svc: a server without a token deletes no files: remove ${file} yourself\n`,
   })
   expect(existsSync(file)).toBe(true)
   const running = home.start(['run', script({ text: 'begun' }, { delayMs: 60_000, text: 'never' })])

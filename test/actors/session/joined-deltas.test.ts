@@ -1,6 +1,6 @@
 // Holds laws §4.6.
 import { describe, expect, test } from 'vitest'
-import { joinDeltas } from '../../../src/actors/session/run/joined-deltas.js'
+import { joinDeltas } from '../../../src/actors/session/run/step/joined-deltas.js'
 import type { StreamPart } from '../../../src/ports/provider-adapter.js'
 
 /** Of one turn, which pass as they come. */

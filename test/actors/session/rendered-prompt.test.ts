@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { renderPrompt } from '../../../src/actors/session/run/rendered-prompt.js'
+import { renderPrompt } from '../../../src/actors/session/run/step/rendered-prompt.js'
 import type { World } from '../../../src/actors/session/run/world.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import { createFakeEffects } from '../../fakes/effects.js'

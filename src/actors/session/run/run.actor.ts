@@ -15,7 +15,7 @@ import { compactionLogic } from '../compaction/compaction.actor.js'
 import type { Compactions } from '../compaction/compactions.js'
 import type { OpenCall, RunScope } from './run-scope.js'
 import { hookAnswer } from './answer-hook.js'
-import { prepareStep, type Stoppable, streamStep } from './step.js'
+import { prepareStep, type Stoppable, streamStep } from './step/step.js'
 import type { SystemContext } from './system-context.js'
 
 /** Scopes of the runs under way, by run id. */

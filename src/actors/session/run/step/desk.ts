@@ -5,14 +5,14 @@
  * I1 A call ends with its record, or with the step.
  * I2 A call that belongs to one the worker makes itself leaves no part of its own.
  */
-import type { ToolContribution, ToolResult } from '../../../ports/plugin.js'
-import type { DeskCall as Call, DeskEnd, StepDesk } from '../../../ports/provider-adapter.js'
-import type { RegisteredTool } from '../../../ports/view.js'
-import { LIMITS } from '../../../protocol/limits.js'
-import { wellFormedValue } from '../../../protocol/text/well-formed.js'
-import type { Rows } from '../state/core.js'
-import { allowedTools } from './offered-tools.js'
-import type { CallRecorder, RunScope, StepScope } from './run-scope.js'
+import type { ToolContribution, ToolResult } from '../../../../ports/plugin.js'
+import type { DeskCall as Call, DeskEnd, StepDesk } from '../../../../ports/provider-adapter.js'
+import type { RegisteredTool } from '../../../../ports/view.js'
+import { LIMITS } from '../../../../protocol/limits.js'
+import { wellFormedValue } from '../../../../protocol/text/well-formed.js'
+import type { Rows } from '../../state/core.js'
+import { allowedTools } from '../offered-tools.js'
+import type { CallRecorder, RunScope, StepScope } from '../run-scope.js'
 
 interface DeskStep {
   readonly run: RunScope

@@ -5,7 +5,7 @@
  * I1 Order is kept: what is joined passes before anything else does.
  * I2 What is joined passes at the end of the turn, or when it is long.
  */
-import type { StreamPart } from '../../../ports/provider-adapter.js'
+import type { StreamPart } from '../../../../ports/provider-adapter.js'
 
 type Delta = Extract<StreamPart, { readonly delta: string }>
 

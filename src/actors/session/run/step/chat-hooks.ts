@@ -1,12 +1,12 @@
 /** The hooks of one request to a model: its messages, options and headers (plugin-protocol §5.1, choice 26). */
-import type { HookFailure } from '../../../protocol/plugin/hook-failure.js'
-import { HookedHeaders, HookedMessages, HookedOptions } from '../../plugin/calls/hook-values.js'
-import { tryHooks } from '../../plugin/calls/hooks.js'
-import { fromProviderMessages, toProviderMessages } from '../../plugin/calls/provider-messages.js'
-import type { RegistryView } from '../../../ports/view.js'
-import type { GenerateRequest } from '../../../ports/provider-adapter.js'
-import { publicRecord } from '../../../protocol/text/secrets.js'
-import type { World } from './world.js'
+import type { HookFailure } from '../../../../protocol/plugin/hook-failure.js'
+import { HookedHeaders, HookedMessages, HookedOptions } from '../../../plugin/calls/hook-values.js'
+import { tryHooks } from '../../../plugin/calls/hooks.js'
+import { fromProviderMessages, toProviderMessages } from '../../../plugin/calls/provider-messages.js'
+import type { RegistryView } from '../../../../ports/view.js'
+import type { GenerateRequest } from '../../../../ports/provider-adapter.js'
+import { publicRecord } from '../../../../protocol/text/secrets.js'
+import type { World } from '../world.js'
 
 export interface HookedRequest {
   readonly request: GenerateRequest

@@ -1,13 +1,13 @@
 /** The assistant message of a step is opened: by a step that asks a model, or one that makes the calls the prompt came with. */
-import type { HookFailure } from '../../../protocol/plugin/hook-failure.js'
-import type { AssistantInfo } from '../../../protocol/message/message.js'
-import { ZERO_USAGE } from '../../../protocol/message/token-usage.js'
-import type { RegisteredTool } from '../../../ports/view.js'
-import type { GenerateRequest } from '../../../ports/provider-adapter.js'
-import type { Rows, Work } from '../state/core.js'
-import { beginStep } from './record/recorder.js'
-import type { RunScope, StepScope } from './run-scope.js'
-import type { World } from './world.js'
+import type { HookFailure } from '../../../../protocol/plugin/hook-failure.js'
+import type { AssistantInfo } from '../../../../protocol/message/message.js'
+import { ZERO_USAGE } from '../../../../protocol/message/token-usage.js'
+import type { RegisteredTool } from '../../../../ports/view.js'
+import type { GenerateRequest } from '../../../../ports/provider-adapter.js'
+import type { Rows, Work } from '../../state/core.js'
+import { beginStep } from '../record/recorder.js'
+import type { RunScope, StepScope } from '../run-scope.js'
+import type { World } from '../world.js'
 
 interface Opening {
   readonly world: World

@@ -1,10 +1,10 @@
 /** One step of a run: what is asked of the model, and how its stream becomes parts and calls (sessions-events §4.10–4.14). */
-import { nextTurn } from '../../../kernel/pause.js'
-import { compactionOverrides } from '../../../machines/session/compaction/window.js'
-import type { Prepared, StepPlan } from '../../../machines/session/step-plan.js'
-import type { HookFailure } from '../../../protocol/plugin/hook-failure.js'
-import { LIMITS } from '../../../protocol/limits.js'
-import { defineTools } from '../../plugin/calls/tool-definitions.js'
+import { nextTurn } from '../../../../kernel/pause.js'
+import { compactionOverrides } from '../../../../machines/session/compaction/window.js'
+import type { Prepared, StepPlan } from '../../../../machines/session/step-plan.js'
+import type { HookFailure } from '../../../../protocol/plugin/hook-failure.js'
+import { LIMITS } from '../../../../protocol/limits.js'
+import { defineTools } from '../../../plugin/calls/tool-definitions.js'
 import {
   type GenerateRequest,
   type ModelMessage,
@@ -13,25 +13,25 @@ import {
   type StreamPart,
   type ToolDefinition,
   type WorkRequest,
-} from '../../../ports/provider-adapter.js'
+} from '../../../../ports/provider-adapter.js'
 import { hookRequest } from './chat-hooks.js'
-import type { Rows, Work, Sources } from '../state/core.js'
-import type { Message } from '../../../protocol/message/message.js'
-import { wellFormed } from '../../../protocol/text/well-formed.js'
-import { conversationOf, leadMessages, summaryMessages } from '../history/conversation.js'
-import { acceptCall, makeGivenCalls, recordExecuted, recordResult, refuseLate, refuseMore } from './accepting.js'
-import { allowedTools, offeredTools } from './offered-tools.js'
+import type { Rows, Work, Sources } from '../../state/core.js'
+import type { Message } from '../../../../protocol/message/message.js'
+import { wellFormed } from '../../../../protocol/text/well-formed.js'
+import { conversationOf, leadMessages, summaryMessages } from '../../history/conversation.js'
+import { acceptCall, makeGivenCalls, recordExecuted, recordResult, refuseLate, refuseMore } from '../accepting.js'
+import { allowedTools, offeredTools } from '../offered-tools.js'
 import { openDesk } from './desk.js'
 import { openStep } from './open-step.js'
 import { joinDeltas } from './joined-deltas.js'
-import { isLongPrompt } from '../admission/queue.js'
-import { isNotice } from '../../../protocol/text/runtime-marks.js'
-import { delegateOf, givenSteps, stepsAsked } from './given-steps.js'
-import { modelMessages } from '../history/request.js'
+import { isLongPrompt } from '../../admission/queue.js'
+import { isNotice } from '../../../../protocol/text/runtime-marks.js'
+import { delegateOf, givenSteps, stepsAsked } from '../given-steps.js'
+import { modelMessages } from '../../history/request.js'
 import { renderPrompt } from './rendered-prompt.js'
-import type { RunScope, StepScope } from './run-scope.js'
-import type { SystemContext } from './system-context.js'
-import { takeBareWorld, takeWorld, type World } from './world.js'
+import type { RunScope, StepScope } from '../run-scope.js'
+import type { SystemContext } from '../system-context.js'
+import { takeBareWorld, takeWorld, type World } from '../world.js'
 
 /** A step that asks no model. */
 const OPEN: Prepared = { tokens: 0, isDue: false }

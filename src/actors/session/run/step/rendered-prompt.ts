@@ -3,15 +3,15 @@
  *
  * I1 One that fails, or takes too long, leaves the text as it was and is told on the message, as a hook that fails is.
  */
-import { messageOf } from '../../../protocol/message-of.js'
-import { timeLimit } from '../../../kernel/patience.js'
-import { LIMITS } from '../../../protocol/limits.js'
-import type { HookFailure } from '../../../protocol/plugin/hook-failure.js'
-import { wellFormed } from '../../../protocol/text/well-formed.js'
-import type { Effects } from '../../../ports/effects.js'
-import { AGENT_PROMPT } from '../../../protocol/plugin/plugin-services.js'
-import { untilAborted } from '../../plugin/calls/hooks.js'
-import type { World } from './world.js'
+import { messageOf } from '../../../../protocol/message-of.js'
+import { timeLimit } from '../../../../kernel/patience.js'
+import { LIMITS } from '../../../../protocol/limits.js'
+import type { HookFailure } from '../../../../protocol/plugin/hook-failure.js'
+import { wellFormed } from '../../../../protocol/text/well-formed.js'
+import type { Effects } from '../../../../ports/effects.js'
+import { AGENT_PROMPT } from '../../../../protocol/plugin/plugin-services.js'
+import { untilAborted } from '../../../plugin/calls/hooks.js'
+import type { World } from '../world.js'
 
 interface Rendered {
   readonly world: World

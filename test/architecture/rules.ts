@@ -72,6 +72,8 @@ const FORBIDDEN_MODULES: readonly { readonly pattern: RegExp; readonly allowed: 
   },
 ]
 
+/** Node's own way to make a folder with those above it. */
+const RECURSIVE = /\bmkdir(?:Sync)?\((?:[^()]|\([^()]*\))*\brecursive: true/
 /** The names of inner states; a selector of elements begins with a colon. */
 const INNER_STATES = /\.matches\(\s*['"`{](?!:)|\bgetSnapshot\(\)\.value\b/
 
@@ -142,6 +144,9 @@ function shape(file: SourceFile): string[] {
   // Half a character is no text; the page knows names of machines only.
   if (CUTS.test(file.text) && !file.path.startsWith('src/programs/page/'))
     found.push(`${file.path}: cuts a text by hand; use cut of src/kernel/cut.ts`)
+  // It never ends below /proc, and holds a thread.
+  if (RECURSIVE.test(file.text) && !file.path.startsWith('src/published/testing/'))
+    found.push(`${file.path}: makes folders by Node's own recursion; use makeDirectories of src/store/disk/make-directories.ts`)
   // Where a machine is, is its own affair: whoever asks from outside asks tags.
   if (INNER_STATES.test(file.text) && !file.path.startsWith('src/machines/'))
     found.push(`${file.path}: asks for an inner state of a machine; ask its tags`)

@@ -28,6 +28,7 @@ import {
   type SpanExporter,
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace'
+import { cut } from '../../kernel/cut.js'
 import type { Sender } from './sender.js'
 import type { Attributes } from './genai.js'
 import type { Span, Tracer } from './spans.js'
@@ -86,7 +87,7 @@ export function openExport({ settings, sender, version, read }: ExportParts): Ex
         endTime: timeOf(until),
         duration: timeOf(until - at),
         status: { code: isError ? SpanStatusCode.ERROR : SpanStatusCode.UNSET },
-        attributes: cut(attributes, more),
+        attributes: within(attributes, more),
         links: [],
         events: [],
         ended: true,
@@ -113,11 +114,10 @@ function open(attributes: Attributes): ReadableSpan['attributes'] {
 }
 
 /** Copied one by one: an object that is spread from others is read at a third of the pace. */
-function cut(...given: readonly Attributes[]): ReadableSpan['attributes'] {
+function within(...given: readonly Attributes[]): ReadableSpan['attributes'] {
   const all: ReadableSpan['attributes'] = {}
   for (const attributes of given)
-    for (const [name, value] of Object.entries(open(attributes)))
-      all[name] = typeof value === 'string' && value.length > LONGEST ? value.slice(0, LONGEST) : value
+    for (const [name, value] of Object.entries(open(attributes))) all[name] = typeof value === 'string' ? cut(value, LONGEST, '') : value
   return all
 }
 

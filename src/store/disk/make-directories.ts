@@ -1,6 +1,6 @@
 /**
  * A folder, with what is missing above it. Node's own way (`recursive`) never ends where a folder is there and takes none, as below `/proc`, and
- * holds a thread meanwhile: nothing else of svc asks for it.
+ * holds a thread meanwhile: a server and its commands never ask for it.
  */
 import { mkdirSync, statSync } from 'node:fs'
 import { mkdir, stat } from 'node:fs/promises'

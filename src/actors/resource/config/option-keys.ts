@@ -1,4 +1,5 @@
 /** What stands among the options of a plugin entry and changes nothing (plugin-protocol §9.1, choice 23). Pure. */
+import { cut } from '../../../kernel/cut.js'
 import { nearest } from '../../../protocol/text/nearest.js'
 import { HostPattern } from '../../../protocol/plugin/plugin.js'
 import type { JsonRecord } from '../../../protocol/text/json.js'
@@ -43,7 +44,7 @@ export function hostsProblem({ hosts }: JsonRecord): string | undefined {
   const wrong = hosts.filter((host) => typeof host !== 'string' || !HostPattern.safeParse(host.toLowerCase()).success)
   if (wrong.length === 0) return undefined
   const [first] = wrong as readonly unknown[]
-  const text = (JSON.stringify(first) ?? '').slice(0, 100)
+  const text = cut(JSON.stringify(first), 100)
   const meant = typeof first === 'string' && /^https?:/i.test(first) && URL.canParse(first) ? new URL(first).host : undefined
   return `${text} is no host, and names none: ${meant === undefined ? 'write a name or an address, with a port or without, such as "127.0.0.1:8080"' : `write "${meant}"`}`
 }

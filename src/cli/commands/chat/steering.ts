@@ -114,7 +114,7 @@ async function takeBack(sessions: Client['sessions'], sessionId: string, message
     if (isIdle) return 'taken-back'
     await delay(BEGINS_MS)
   }
-  return 'taken-back'
+  return 'unknown'
 }
 
 export function isStored(sessions: Client['sessions'], sessionId: string, messageId: string): Promise<boolean> {

@@ -11,7 +11,7 @@ const { version, publishedName } = z
 
 const PROGRAM = [
   'test/e2e/**/*.test.ts',
-  'test/campaigns/{attacks,crashes,delegation-kills,editor-kills,floods,goal-kills,keeping-kills,request-bodies,workflow-kills}/*.test.ts',
+  'test/campaigns/{attacks,crashes,delegation-kills,editor-kills,floods,goal-kills,keeping-kills,power-loss,request-bodies,workflow-kills}/*.test.ts',
   'test/cli/program-*.test.ts',
   'examples/**/*.test.ts',
 ]

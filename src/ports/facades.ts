@@ -70,7 +70,8 @@ export interface Sessions {
   /** A directory may be relative to that of the session; throws `request.invalid_directory`, `auth.directory_forbidden`. */
   update(caller: Caller, id: string, request: UpdateSessionRequest): Promise<Session>
   /** Throws `resource.conflict` while somebody else controls one of its descendants. */
-  delete(caller: Caller, id: string): Promise<true>
+  /** `keepsForks`: forks in its family, which must rest, become roots with all that came from them. */
+  delete(caller: Caller, id: string, options?: { readonly keepsForks?: boolean }): Promise<true>
   children(id: string): SessionPage
   status(caller: Caller): Record<string, SessionStatus>
   runtime(id: string): SessionRuntimeSnapshot

@@ -59,7 +59,7 @@ describe('svc session', () => {
     const copy = (await home.run(['session', 'fork', id])).stdout.trim()
     expect((await json<Listed[]>(['session', 'list'])).map((each) => each.id).toSorted()).toEqual([copy, id].toSorted())
     const refused = await home.run(['session', 'delete', id])
-    const told = new RegExp(`^with it go \\(svc session export <id> keeps one\\):\n  ${copy}  Fork - `)
+    const told = new RegExp(`^with it go \\(svc session export <id> keeps one, --keep-forks all forks\\):\n  ${copy}  Fork - `)
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(told)])
     expect(refused.stderr).toContain('\nsvc: deleting a session needs --yes where nobody can be asked\n')
     const further = (await home.run(['session', 'fork', copy])).stdout.trim()
@@ -68,9 +68,16 @@ describe('svc session', () => {
       { id: copy, deleted: true, descendants: [further] },
       expect.stringContaining(further),
     ])
-    const other = (await home.run(['session', 'fork', id])).stdout.trim()
-    expect(await home.run(['session', 'delete', id, '--yes'])).toMatchObject({
-      stdout: `deleted ${id} and the session that came from it (forks, subagents)\n`,
+    const kept = (await home.run(['session', 'fork', id])).stdout.trim()
+    const parted = await home.run(['session', 'delete', id, '--yes', '--keep-forks', '--json'])
+    expect([JSON.parse(parted.stdout), parted.stderr]).toEqual([
+      { id, deleted: true, forks: [kept] },
+      expect.stringMatching(new RegExp(`^conversations of their own from now on:\n  ${kept}  Fork - `)),
+    ])
+    expect((await json<Listed[]>(['session', 'list'])).map((each) => each.id)).toEqual([kept])
+    const other = (await home.run(['session', 'fork', kept])).stdout.trim()
+    expect(await home.run(['session', 'delete', kept, '--yes'])).toMatchObject({
+      stdout: `deleted ${kept} and the session that came from it (forks, subagents)\n`,
       stderr: expect.stringContaining(`  ${other}  Fork - `),
     })
     expect(await json<Listed[]>(['session', 'list'])).toEqual([])

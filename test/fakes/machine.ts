@@ -5,6 +5,7 @@ import { delimiter, join } from 'node:path'
 /** README.md names each, and what browsers and sandboxes need besides. */
 export const PROGRAMS = [
   'bash',
+  'cc',
   'clangd',
   'curl',
   'fish',

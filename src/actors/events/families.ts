@@ -1,4 +1,4 @@
-/** Which family a session belongs to: its root and every descendant (sessions-events §2.9). Parent links never change. */
+/** Which family a session belongs to: its root and every descendant (sessions-events §2.9). A parent link changes only where a fork outlives what it came from. */
 import { LIMITS } from '../../protocol/limits.js'
 import { createLru } from '../../kernel/lru.js'
 import type { Store } from '../../store/store.js'
@@ -10,6 +10,8 @@ export interface Families {
   members(rootId: string): readonly string[]
   /** Tells of a new session. */
   added(sessionId: string, parentId: string | undefined): void
+  /** Tells that a session, with its descendants, has become a root. */
+  detached(sessionId: string): void
   /** Tells of a deleted session; its root is still known, so that its last event finds its readers. */
   removed(sessionId: string): void
 }
@@ -52,6 +54,13 @@ export function createFamilies(store: Pick<Store, 'sessions'>): Families {
       remember(sessionId, root)
       if (parentId === undefined) members.set(sessionId, [sessionId])
       else members.delete(root)
+    },
+    detached(sessionId) {
+      const before = rootOf(sessionId)
+      if (before !== undefined) members.delete(before)
+      const family = store.sessions.family(sessionId)
+      for (const member of family) remember(member, sessionId)
+      members.set(sessionId, family)
     },
     removed(sessionId) {
       const root = rootOf(sessionId)

@@ -1,4 +1,5 @@
 /** How the parts of the service fit together; made once, before anything is started. */
+import { createLeftovers } from './leftovers.js'
 import { createGit } from '../../platform/git/program/git-program.js'
 import type { InspectionEvent } from 'xstate'
 import type { Store } from '../../store/store.js'
@@ -186,7 +187,8 @@ export async function assemble(options: AssemblyOptions) {
       management.stop()
     },
     bounds: bounds.refresh,
-    sweep: () => sweepAll([outputs, artifacts, keptContents, serving]),
+    sweep: () =>
+      sweepAll([outputs, artifacts, keptContents, serving, createLeftovers(effects, [effects.paths.state, effects.paths.config])]),
     /** Nothing of it outlives the service. */
     async endObservation() {
       inspector.end()

@@ -20,8 +20,9 @@ import { createUndo } from './history/undo.js'
 import { releaseQueue } from './admission/held.js'
 import { submitPrompt } from './admission/prompts.js'
 import { clearQueue, popQueue, queueInfo, stopQueue } from './admission/queue.js'
-import { createSession, deleteFamily, familyActivities, listSessions, pinSession, updateSession } from './state/records.js'
-import { claimControl, controlOf, refuseControlled, refuseFamilyControlled, releaseControl } from './admission/sharing.js'
+import { deleteFamily, partedFamily } from './state/deletion.js'
+import { createSession, familyActivities, listSessions, pinSession, updateSession } from './state/records.js'
+import { claimControl, controlOf, refuseControlled, refuseAnyControlled, releaseControl } from './admission/sharing.js'
 import { createEarlyClaims, type EarlyClaims } from './run/claimed-early.js'
 import type { Runs } from './run/run.actor.js'
 import { sessionLogic } from './session.actor.js'
@@ -100,7 +101,7 @@ function kept(served: Served) {
         if (!mayUseDirectory(caller, directory)) throw new SvcError('auth.directory_forbidden')
         return directory
       }),
-    delete: (caller, id) => deleteSession(served, caller, id),
+    delete: (caller, id, options) => deleteSession(served, caller, id, options),
     children(id) {
       get(id)
       const activities = familyActivities(core)
@@ -210,21 +211,21 @@ async function waitFor({ effects }: Pick<Rows, 'effects'>, work: (signal: AbortS
   limit.abort()
 }
 
-async function deleteSession(working: Working, caller: Caller, id: string): Promise<true> {
+async function deleteSession(working: Working, caller: Caller, id: string, { keepsForks = false } = {}): Promise<true> {
   const { core, supervisor } = working
-  refuseFamilyControlled(core, caller, id)
-  await quiesce(working, id)
-  await Promise.all(core.store.sessions.family(id).map((member) => core.restores.settled(member)))
+  const leaving = () => partedFamily(core, sessionOrThrow(core, id).id, keepsForks).leaving
+  refuseAnyControlled(core, caller, leaving())
+  await quiesce(working, id, leaving)
+  await Promise.all(leaving().map((member) => core.restores.settled(member)))
   // Somebody may have claimed one of them meanwhile.
-  refuseFamilyControlled(core, caller, id)
-  for (const member of deleteFamily(core, id)) supervisor.end(member)
+  refuseAnyControlled(core, caller, leaving())
+  for (const member of deleteFamily(core, id, keepsForks)) supervisor.end(member)
   return true
 }
 
 /** Prompts that arrive meanwhile are removed as well; what still runs after some rounds is a conflict. */
-async function quiesce(working: Working, id: string): Promise<void> {
+async function quiesce(working: Working, id: string, family: () => readonly string[]): Promise<void> {
   const { core } = working
-  const family = () => core.store.sessions.family(sessionOrThrow(core, id).id)
   for (let round = 0; round < DELETE_ROUNDS; round++) {
     const members = family()
     for (const member of members) clearQueue(core, member, 'all')

@@ -22,7 +22,9 @@ export function sessionRoutes(bind: Binder, { sessions, plugins }: Runtime, admi
   bind.json(contracts.status, ({ caller }) => sessions.status(caller))
   bind.json(contracts.get, ({ params }) => sessions.get(params.session_id))
   bind.json(contracts.update, ({ caller, params, body }) => sessions.update(caller, params.session_id, body))
-  bind.json(contracts.delete, ({ caller, params }) => sessions.delete(caller, params.session_id))
+  bind.json(contracts.delete, ({ caller, params, query }) =>
+    sessions.delete(caller, params.session_id, { keepsForks: query.keepForks === 'true' }),
+  )
   bind.json(contracts.children, ({ params }) => sessions.children(params.session_id))
   bind.json(contracts.runtime, ({ params }) => sessions.runtime(params.session_id))
   bind.json(contracts.todos, ({ params }) => sessions.todos(params.session_id))

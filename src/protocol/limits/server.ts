@@ -2,6 +2,8 @@ import { DAY, KiB, MiB, SECOND } from './units.js'
 
 /** Limits of the server itself: requests, the stream, the store, the inspector. Sizes in bytes, times in ms. */
 export const serverLimits = {
+  /** What a write has left is removed when nothing changed it for so long. */
+  leftovers: { age: 60 * 60 * SECOND },
   http: {
     jsonBody: 2 * MiB,
     /** Of operations that take a prompt: its text, and the contents of attached files. */

@@ -76,6 +76,11 @@ export const Session = z
   .meta({ id: 'Session' })
 export type Session = z.infer<typeof Session>
 
+/** An agent, of ours or of others, works in it for its parent; a child that is not is a fork. */
+export function isDelegated(session: Session): boolean {
+  return session['delegation'] !== undefined || session.externalAgent !== undefined
+}
+
 /** Where a child's activity comes from, for clients that follow the whole family. */
 export function sourceOf(session: Session): {
   parentSessionID?: string
@@ -271,6 +276,12 @@ export const sessionRoutes = {
     tag,
     access,
     params,
+    query: z.strictObject({
+      keepForks: z
+        .enum(['true', 'false'])
+        .optional()
+        .describe('`true`: forks stay, with all that came from them, as conversations of their own.'),
+    }),
     summary: 'Delete a session and its descendants.',
     success: { status: 200, description: 'True once deleted.', schema: z.boolean() },
   }),

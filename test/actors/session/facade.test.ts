@@ -182,6 +182,55 @@ describe('deleting a session', () => {
     await expect(service.prompt(root, 'hi')).rejects.toMatchObject({ code: 'resource.not_found' })
   })
 
+  it('keeps its forks on request: each becomes a root, with all that came from it, in the same commit', async () => {
+    const service = await startTestService()
+    const { sessions } = service.runtime
+    const root = await service.session()
+    const subagent = await service.session({ parentId: root })
+    service.store.transact('process', () =>
+      service.store.sessions.update({ ...sessions.get(subagent), delegation: { agent: [], refused: [] } }),
+    )
+    const fork = await sessions.fork(root, {})
+    const below = await sessions.fork(fork.id, {})
+    await service.prompt(fork.id, 'before')
+    await service.idle(fork.id)
+    const from = service.events.length
+    await sessions.delete(TRUSTED_CALLER, root, { keepsForks: true })
+    const told = service.events.slice(from).map(({ type, data }) => [type, data['sessionID']])
+    expect(told).toEqual([
+      ['session.updated', fork.id],
+      ['session.deleted', subagent],
+      ['session.deleted', root],
+    ])
+    expect(sessions.get(fork.id)).not.toHaveProperty('parentId')
+    expect(sessions.get(below.id).parentId).toBe(fork.id)
+    expect(list(service, { roots: 'true' }).items).toMatchObject([{ id: fork.id }])
+    await service.prompt(below.id, 'after')
+    await service.idle(below.id)
+    expect(sessions.runtime(fork.id).usage).toEqual(sessions.runtime(below.id).usage)
+    await sessions.delete(TRUSTED_CALLER, fork.id)
+    expect(list(service, {}).items).toEqual([])
+  })
+
+  it('waits for nothing of a fork that is to be kept, and refuses while that runs', async () => {
+    const service = await startTestService()
+    const { sessions } = service.runtime
+    const root = await service.session()
+    const fork = await sessions.fork(root, {})
+    const release = held(service)
+    await service.prompt(fork.id, 'go')
+    await generating(service)
+    const refused = {
+      code: 'resource.conflict',
+      message: `${fork.id} is running, of a fork that is to be kept; try again when it is idle.`,
+    }
+    await expect(sessions.delete(TRUSTED_CALLER, root, { keepsForks: true })).rejects.toMatchObject(refused)
+    expect(sessions.get(fork.id).parentId).toBe(root)
+    release.open()
+    await service.idle(fork.id)
+    expect(await sessions.delete(TRUSTED_CALLER, root, { keepsForks: true })).toBe(true)
+  })
+
   it('removes prompts that arrive meanwhile', async () => {
     const service = await startTestService()
     const id = await service.session()

@@ -74,8 +74,8 @@ export function refuseControlled(core: Pick<Core, 'store' | 'effects'>, caller: 
 }
 
 /** I3. */
-export function refuseFamilyControlled(core: Pick<Core, 'store' | 'effects'>, caller: Caller, sessionId: string): void {
-  for (const id of core.store.sessions.family(sessionId)) refuseHeld(core, caller, id)
+export function refuseAnyControlled(core: Pick<Core, 'store' | 'effects'>, caller: Caller, sessionIds: readonly string[]): void {
+  for (const id of sessionIds) refuseHeld(core, caller, id)
 }
 
 function refuseHeld(core: Pick<Core, 'store' | 'effects'>, caller: Caller, sessionId: string): void {

@@ -6,6 +6,7 @@
  * I3 What is looked at, made or removed is in the directory that was meant, opened before and held meanwhile: programs of the session
  *    may put links in its way at any time.
  */
+import { isTemporaryName } from '../../../kernel/temporary-name.js'
 import { posix } from 'node:path'
 import { type FileStep, isKept, isSameState } from '../../../machines/session/undo/plan.js'
 import { SvcError } from '../../../protocol/errors.js'
@@ -27,9 +28,6 @@ export interface FileStates {
   /** Brings files into their states `to`, removals first. Those that have them already stay; rejects at anything that is neither `from` nor `to`. */
   bring(files: readonly FileStep[], root: string): Promise<void>
 }
-
-/** Files of ours that a kill has left half written, beside what was written. */
-const TEMPORARY = /^\.svc-[0-9a-f]{16}\.tmp$/
 
 interface Deps {
   readonly effects: Pick<Effects, 'files' | 'sha256'>
@@ -112,7 +110,7 @@ export function createFileStates({ effects: { files, sha256 }, kept }: Deps): Fi
     async tidy(paths) {
       for (const folder of new Set(paths.map((path) => posix.dirname(path)))) {
         if (!(await isPlain(`${folder}/x`)) || (await files.stat(folder))?.kind !== 'directory') continue
-        for (const { name } of await files.readDirectory(folder)) if (TEMPORARY.test(name)) await files.remove(`${folder}/${name}`, MEANT)
+        for (const { name } of await files.readDirectory(folder)) if (isTemporaryName(name)) await files.remove(`${folder}/${name}`, MEANT)
       }
     },
     async bring(steps, root) {

@@ -244,26 +244,3 @@ export function pinSession(core: Rows, id: string, pinned: boolean | undefined):
   })
   return next
 }
-
-/** Deletes a session and its descendants, children first, each with its event; nothing of them may be running. Answers who they were. */
-export function deleteFamily(core: Rows & Work, id: string): readonly string[] {
-  sessionOrThrow(core, id)
-  return core.journal.commit('power', (tx) => {
-    const members = core.store.sessions.family(id).toReversed()
-    for (const member of members) {
-      const info = core.store.sessions.get(member)
-      if (info === undefined) continue
-      core.interactions.withdraw(tx, member)
-      core.store.sessions.delete(member)
-      tx.emit('session.deleted', { sessionID: member, info, tenantID: info.svcTenantId ?? LOCAL_TENANT })
-      tx.after(() => {
-        core.families.removed(member)
-        core.owners.noted(info)
-        core.statuses.forget(member)
-        core.transcripts.forget(member)
-        core.executions.forget(member)
-      })
-    }
-    return members
-  })
-}

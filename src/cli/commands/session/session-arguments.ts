@@ -67,6 +67,7 @@ export interface ImportOptions extends Common {
 export interface DeleteOptions extends Common {
   readonly id: string
   readonly yes: boolean
+  readonly keepForks: boolean
 }
 
 export type SessionOptions =
@@ -135,7 +136,7 @@ export function readSessionArguments(args: readonly string[], readUrl: (value: s
     }
     case 'session delete': {
       const { values, first } = readLine(page, rest)
-      return { action: 'delete', ...common(values), id: first, yes: values.yes }
+      return { action: 'delete', ...common(values), id: first, yes: values.yes, keepForks: values['keep-forks'] }
     }
   }
 }

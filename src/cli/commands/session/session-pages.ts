@@ -96,8 +96,15 @@ export const SESSION = {
       name: 'session delete',
       summary: 'remove it for good, with its forks and subagents, after asking',
       words: [ID],
-      options: { yes: { type: 'flag', help: 'without asking' }, ...COMMON },
-      examples: [['svc session delete ses_… --yes', 'without asking']],
+      options: {
+        yes: { type: 'flag', help: 'without asking' },
+        'keep-forks': { type: 'flag', help: 'forks stay, as conversations of their own' },
+        ...COMMON,
+      },
+      examples: [
+        ['svc session delete ses_… --yes', 'without asking'],
+        ['svc session delete ses_… --keep-forks', 'and what was forked from it is kept'],
+      ],
     },
   ],
 } as const satisfies Group

@@ -11,6 +11,7 @@ import { type FileHandle, lstat, mkdir, open, readlink, rename, unlink } from 'n
 import { basename, dirname, join } from 'node:path'
 import { SvcError } from '../../../protocol/errors.js'
 import type { FileSink, WriteOptions } from '../../../ports/effects.js'
+import { temporaryName } from '../../../kernel/temporary-name.js'
 import { makeDirectories } from '../../../store/disk/make-directories.js'
 
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
@@ -23,7 +24,7 @@ export async function writeAtomic(path: string, data: Uint8Array | string, optio
     const folder = await anchor(directory, path, options.canonical === true)
     const target = join(folder, basename(path))
     const existing = await presentFile(target, path)
-    const temporary = join(folder, `.svc-${randomBytes(8).toString('hex')}.tmp`)
+    const temporary = join(folder, temporaryName(randomBytes(8).toString('hex')))
     const fresh = existing === undefined && options.mode === undefined
     const handle = await open(temporary, NEW_FILE, fresh ? 0o644 : PRIVATE)
     try {

@@ -4,6 +4,7 @@ import { closeSync, constants, lstatSync, openSync, readlinkSync } from 'node:fs
 import { rename, symlink, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { AccessOptions, EntryStat } from '../../../ports/effects.js'
+import { temporaryName } from '../../../kernel/temporary-name.js'
 import { anchor, movedFolder, openDirectory } from './file-writes.js'
 
 export function fileEntry(path: string, { canonical = false }: AccessOptions = {}): EntryStat | undefined {
@@ -65,7 +66,7 @@ export async function makeLink(path: string, target: string, { canonical = false
   const directory = await openDirectory(dirname(path), canonical)
   try {
     const folder = await anchor(directory, path, canonical)
-    const temporary = join(folder, `.svc-${randomBytes(8).toString('hex')}.tmp`)
+    const temporary = join(folder, temporaryName(randomBytes(8).toString('hex')))
     await symlink(target, temporary)
     try {
       await rename(temporary, join(folder, basename(path)))

@@ -16,7 +16,7 @@ import type {
   SessionQueueInfo,
   SessionQueueMutation,
   SessionQueueRelease,
-  AbortQueue,
+  AbortRequest,
 } from '../protocol/message/message.js'
 import type { AuthInfo, ProviderConnectionCreateRequest, ProviderConnectionSummary } from '../protocol/provider/connection.js'
 import type { ConfigProvidersResult, ProviderListResult, ProviderModel } from '../protocol/provider/provider.js'
@@ -103,7 +103,7 @@ export interface Sessions {
   /** Reads one bundle as it arrives; answers the id of the new session. `admit`: the canonical directory, which the caller may use. */
   import(caller: Caller, chunks: AsyncIterable<Uint8Array>, admit: (directory: string) => Promise<string>): Promise<string>
   /** `queue`: what becomes of prompts that wait, before anything else can run (choice 41). */
-  abort(id: string, queue?: AbortQueue): Promise<boolean>
+  abort(id: string, how?: AbortRequest): Promise<boolean>
   /** Compacts the conversation of an idle session; resolves when that is done. Throws `resource.conflict` when the session is at work or the compaction is aborted. */
   compact(id: string, signal: AbortSignal): Promise<void>
   /** Resolves when the session is settled; rejects when `signal` aborts. */

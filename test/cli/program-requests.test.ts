@@ -1,5 +1,6 @@
 // Holds choice 40.
 import { writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/published/client/client.js'
@@ -158,6 +159,14 @@ describe('svc permissions', () => {
         '',
       ].join('\n'),
     )
+    const { id: sessionId } = await client().sessions.create({ directory: home.workspace, body: { title: 'elsewhere' } })
+    for (const directory of [undefined, tmpdir()]) {
+      const call = { command: 'git push', sessionId, ...(directory !== undefined && { directory }) }
+      expect(await client().interactions.explain(call)).toMatchObject({ decision: 'deny', directory: home.workspace })
+    }
+    await expect(client().interactions.explain({ command: 'git push', sessionId: 'ses_nobody' })).rejects.toMatchObject({
+      code: 'resource.not_found',
+    })
     const asked = await home.run(['permissions', 'explain', '--json', 'bash -c "$X"'])
     expect(JSON.parse(asked.stdout)).toMatchObject({ decision: 'ask', needs: [{ permission: 'bash', patterns: [{ by: 'explicit' }] }] })
   })

@@ -49,7 +49,7 @@ describe.each([
     screen.say(script({ reasoning: 'It is not.\nIt never was.' }, { text: 'Second.' }))
     await shows(screen, '∴ thought', 'It is not.', 'It never was.', 'Second.')
     screen.say(script({ error: { message: 'overloaded', status: 503, times: 1, retryAfterMs: 1500 } }, { text: 'Third.' }))
-    await shows(screen, 'try 2: Provider', ', in 1 s')
+    await shows(screen, 'attempt 2 of 4: Provider', ', in 1 s')
     await shows(screen, 'Third.')
     screen.say(
       script({ tool: 'task', input: { description: 'look around', prompt: INNER, subagent_type: 'general' } }, { text: 'Fourth.' }),

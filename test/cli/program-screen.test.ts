@@ -225,7 +225,7 @@ describe('plain lines', () => {
     await screen.shows(/tokens in/)
     const failing = script({ error: { message: 'overloaded', status: 503, times: 1, retryAfterMs: 500 } }, { text: 'Again.' })
     screen.type(`${failing.split('\n').join('\\\r')}\r`)
-    await screen.shows(across('try 2: Provider "svc" answered 503: overloaded', ', in 0.5 s', 'Again.'))
+    await screen.shows(across('attempt 2 of 4: Provider "svc" answered 503: overloaded', ', in 0.5 s', 'Again.'))
     const { code, screen: shown } = await leave(screen)
     // What was typed stands there once, as the terminal has echoed it.
     expect([code, flat(shown).match(/echoplain"/g)?.length, shown.match(/^›/gm)]).toEqual([0, 1, null])

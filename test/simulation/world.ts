@@ -211,7 +211,7 @@ export async function createWorld(seed: number, defect: Defect = {}): Promise<Wo
     const runId = runOf(sessionId)
     call(
       'abort',
-      () => life.runtime.sessions.abort(sessionId, queue),
+      () => life.runtime.sessions.abort(sessionId, { queue }),
       (did) => {
         if (did && runId !== undefined) aborted.push({ sessionId, runId })
       },

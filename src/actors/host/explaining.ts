@@ -2,6 +2,7 @@
  * What would be decided of a call, and by which rule or answer (choice 40). Nothing is run, asked or remembered.
  *
  * I1 It is judged as a call of a session is: by the needs of the same tool, the same layers and the same answers.
+ * I2 A call of a session is judged in its directory, whichever else is named.
  */
 import { decidingRule } from '../../machines/permission/deciding-rule.js'
 import { isBelow } from '../../machines/permission/floor.js'
@@ -14,7 +15,7 @@ import type { ExplainedNeed } from '../../protocol/interaction/explanation.js'
 import type { Approval, PermissionAction } from '../../protocol/interaction/interaction.js'
 import { approvalsOf } from '../interaction/approvals.js'
 import { rememberedAs } from '../interaction/remembered.js'
-import type { Rows, Sources } from '../session/state/core.js'
+import { type Rows, sessionOrThrow, type Sources } from '../session/state/core.js'
 import { isUnprompted, UNPROMPTED } from '../session/state/imported.js'
 import { type Standing, standingOf } from './standing.js'
 
@@ -33,7 +34,8 @@ interface Judging extends Standing {
 
 export function createExplaining(core: Core): Pick<Interactions, 'explain'> {
   return {
-    async explain(caller, directory, query, signal) {
+    async explain(caller, named, query, signal) {
+      const directory = query.sessionId === undefined ? named : sessionOrThrow(core, query.sessionId).directory // I2
       const judging = await judgingFor(core, caller, directory, query)
       const wanted = await needsOf(core, directory, query, judging, signal)
       const needs = wanted.map((need) => explained(judging, need))

@@ -3,7 +3,7 @@ import { waitAtMost } from '../../kernel/patience.js'
 import { type Caller, mayUseDirectory } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
-import type { AbortQueue } from '../../protocol/message/message.js'
+import type { AbortRequest } from '../../protocol/message/message.js'
 import type { InspectionEvent } from 'xstate'
 import type { ActorRegistry } from '../../kernel/roots.js'
 import type { Sessions } from '../../ports/facades.js'
@@ -149,7 +149,7 @@ function said(served: Served) {
       refuseControlled(core, caller, id)
       return answerTo(core, id, await submitShell(core, caller, id, request, waking(id)), signal)
     },
-    abort: (id, queue) => abort(served, id, queue),
+    abort: (id, how) => abort(served, id, how),
     async compact(id, signal) {
       refuseExternal(get(id), 'there is nothing to compact')
       const runId = compactions.request(id)
@@ -191,9 +191,10 @@ function told({ core }: Served) {
 type Working = Pick<Served, 'core' | 'supervisor'>
 
 /** Ends the active run; answers within `ABORT_WAIT`, also while the end cannot be recorded. The queue first: no run takes of it in between. */
-async function abort({ core, supervisor }: Working, id: string, queue: AbortQueue = 'go-on'): Promise<boolean> {
+async function abort({ core, supervisor }: Working, id: string, { queue = 'go-on', runId }: AbortRequest = {}): Promise<boolean> {
   sessionOrThrow(core, id)
   const run = core.statuses.run(id)
+  if (runId !== undefined && run?.runId !== runId) return false
   const active = !core.statuses.isIdle(id)
   stopQueue(core, id, queue)
   supervisor.abort(id)

@@ -24,7 +24,7 @@ export function messageRoutes(bind: Binder, { sessions, traces }: Runtime): void
     arrive(params.session_id, undefined, trace)
     return sessions.runShell(caller, params.session_id, body, signal)
   })
-  bind.json(contracts.abort, ({ params, body }) => sessions.abort(params.session_id, body.queue))
+  bind.json(contracts.abort, ({ params, body }) => sessions.abort(params.session_id, body))
   bind.json(compactionRoutes.compact, ({ params, signal }) => sessions.compact(params.session_id, signal))
   bind.json(compactionRoutes.summarize, async ({ params, signal }) => {
     await sessions.compact(params.session_id, signal)

@@ -70,9 +70,12 @@ export type Authorization =
   /** `isNative`: its native part runs, inside of the server. */
   { readonly ok: true; readonly trust: TrustRecord; readonly isNative: boolean } | { readonly ok: false; readonly reason: string }
 
+/** Why content serves nothing that nobody has approved. */
+export const NO_APPROVAL = 'external trust is required'
+
 /** Whether one of the installation's records approves exactly this; the reason is that of the record that came furthest. */
 export function authorize(applicant: Applicant, records: readonly TrustRecord[]): Authorization {
-  let best: { readonly step: number; readonly reason: string } = { step: 0, reason: 'external trust is required' }
+  let best: { readonly step: number; readonly reason: string } = { step: 0, reason: NO_APPROVAL }
   for (const trust of records) {
     const refusal = refuse(applicant, trust)
     if (refusal === undefined) return { ok: true, trust, isNative: isNative(applicant.target, trust) }

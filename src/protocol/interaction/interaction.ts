@@ -178,7 +178,7 @@ export const interactionRoutes = {
     tag,
     query: z.strictObject({
       ...directoryQuery,
-      ...sessionQuery,
+      sessionId: sessionQuery.sessionId.describe('As a call of this session, in its directory.'),
       command: z.string().min(1).max(16_384).optional().describe('A line of the shell.'),
       permission: z.string().min(1).max(200).optional().describe('Or a permission group, with `pattern`.'),
       pattern: z.string().min(1).max(4096).optional().describe('What the group is asked for, `*` without it.'),

@@ -275,8 +275,17 @@ export const AbortRequest = z
     queue: AbortQueue.optional().describe(
       'Prompts that wait: `go-on` (the default) the next one runs, `hold` each is held until a person releases it, `clear` they are removed.',
     ),
+    runId: z
+      .string()
+      .min(1)
+      .max(200)
+      .optional()
+      .describe(
+        'Only this run, as `session.status` names it: when it is over, nothing is aborted, the queue stays as it is, and the answer is false.',
+      ),
   })
   .meta({ id: 'AbortRequest' })
+export type AbortRequest = z.infer<typeof AbortRequest>
 export const SessionQueueRelease = z
   .looseObject({ sessionId: z.string(), released: uint, queue: SessionQueueInfo })
   .meta({ id: 'SessionQueueRelease' })

@@ -102,7 +102,14 @@ export async function* followPrompt(context: Context, prompt: Prompt, options: P
       const removed = transcript.started ? 0 : (await operations.sessions.queue.pop({ ...place, messageId })).removed
       takenBack = removed > 0
       if (takenBack) stop.abort()
-      else await operations.sessions.abort({ ...place, ...(abortQueue !== undefined && { body: { queue: abortQueue } }) })
+      else {
+        // Bound to the run that was seen: the next one may have begun, and is not meant.
+        const { runId } = transcript
+        await operations.sessions.abort({
+          ...place,
+          body: { ...(abortQueue !== undefined && { queue: abortQueue }), ...(runId !== undefined && { runId }) },
+        })
+      }
     } catch (error) {
       if (!stop.signal.aborted) throw error
     }

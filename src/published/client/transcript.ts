@@ -24,6 +24,8 @@ export interface Transcript {
   readonly started: boolean
   /** The run is over. */
   readonly ended: boolean
+  /** The run that it is part of; undefined before I1, and where the server does not tell. */
+  readonly runId: string | undefined
   /** The newest message of the answer; undefined when there is none. */
   readonly answerId: string | undefined
   readonly problem: { readonly message: string; readonly interrupted: boolean } | undefined
@@ -75,6 +77,9 @@ export function createTranscript(sessionId: string, messageId: string, withReply
     },
     get ended() {
       return telling.ended
+    },
+    get runId() {
+      return telling.runId
     },
     get answerId() {
       return telling.answerId

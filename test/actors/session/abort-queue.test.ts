@@ -19,7 +19,7 @@ async function atWork(service: TestService): Promise<string> {
   return id
 }
 
-const abort = (service: TestService, id: string, queue?: AbortQueue) => service.runtime.sessions.abort(id, queue)
+const abort = (service: TestService, id: string, queue?: AbortQueue) => service.runtime.sessions.abort(id, queue && { queue })
 const actions = (service: TestService) =>
   service.events.flatMap(({ type, data }) => (type === 'session.queue.updated' ? [[data['action'], data['messageIDs']]] : [])).slice(4)
 
@@ -31,6 +31,40 @@ describe('an abort', () => {
     expect(await abort(service, id, queue)).toBe(true)
     await service.idle(id)
     expect([service.requests.length, service.runtime.sessions.queue(id).count]).toEqual([3, 0])
+  })
+
+  it('of a run that is over touches neither the next one nor what waits behind it', async () => {
+    const service = await startTestService()
+    const { sessions } = service.runtime
+    const runOf = (id: string) => {
+      const status = sessions.status(TRUSTED_CALLER)[id]
+      return status?.type === 'busy' ? status.runID : undefined
+    }
+    const id = await service.session()
+    service.steps.push(says('one'))
+    await service.prompt(id, 'one')
+    const seen = service.events.flatMap(({ type, data }) =>
+      type === 'session.status' ? [(data['status'] as { runID?: string }).runID] : [],
+    )
+    const over = seen.find((runId) => runId !== undefined)
+    await service.idle(id)
+    const never = gate()
+    service.steps.push(async (push, signal) => {
+      push({ type: 'text', delta: 'working' })
+      await Promise.race([never.promise, new Promise((resolve) => signal.addEventListener('abort', resolve))])
+      throw new Error('aborted')
+    })
+    await service.prompt(id, 'two')
+    await service.until(({ type, data }) => type === 'message.part.delta' && data['delta'] === 'working')
+    await service.prompt(id, { prompt: 'later', delivery: 'queue' })
+    const running = runOf(id)
+    expect([typeof over, typeof running, over === running]).toEqual(['string', 'string', false])
+    expect(await sessions.abort(id, { queue: 'clear', runId: over })).toBe(false)
+    expect([runOf(id), sessions.queue(id).count]).toEqual([running, 1])
+    expect(await sessions.abort(id, { queue: 'clear', runId: running })).toBe(true)
+    await service.idle(id)
+    expect([sessions.queue(id).count, service.requests.length]).toEqual([0, 2])
+    expect(await sessions.abort(id, { runId: running })).toBe(false)
   })
 
   it('removes them on request: nothing runs, and the session is idle', async () => {

@@ -10,7 +10,7 @@ export const CHAT = {
     dir: { ...DIRECTORY, help: 'work in this directory' },
     server: { ...SERVER, help: 'use this server; its token comes from SVC_AGENT_TOKEN' },
     session: { type: 'text', value: 'id', completes: 'session', help: 'go on in this session' },
-    continue: { type: 'flag', short: 'c', help: 'go on in the latest session of the directory' },
+    continue: { type: 'flag', short: 'c', help: 'go on in the latest conversation of the directory; forks are named by --session' },
     model: { type: 'text', value: 'id', completes: 'model', help: 'provider/model, or an id that one provider alone has' },
     agent: { type: 'text', value: 'name', completes: 'agent', help: 'agent to use' },
     verbose: { type: 'flag', help: 'show more of what tools did' },

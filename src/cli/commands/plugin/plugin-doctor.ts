@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { FoundPackage } from '../../../actors/plugin/package/package-files.js'
 import { whyNotInside } from '../../../actors/plugin/package/native-part.js'
 import { createSandbox, packagePolicy } from '../../../actors/plugin/entry/sandbox.js'
-import { intersectCapabilities, NO_BROKER_ACTION, noBroker } from '../../../machines/plugin/capability.js'
+import { intersectCapabilities, NO_APPROVAL, NO_BROKER_ACTION, noBroker } from '../../../machines/plugin/capability.js'
 import { BROKERED } from '../../../protocol/plugin/broker-operations.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { isToolsId } from '../../../protocol/plugin/tool-files.js'
@@ -87,7 +87,7 @@ async function inspectPackage(place: PluginPlace, found: FoundPackage): Promise<
       {
         level: 'ok',
         check,
-        detail: `${read.revision}, ${read.files === 1 ? '1 file' : `${read.files} files`}, approved for ${read.target.scope} scope`,
+        detail: `content: approved for ${read.target.scope} scope, ${read.files === 1 ? '1 file' : `${read.files} files`}, ${read.revision}`,
       },
     ]
   } catch (error) {
@@ -102,8 +102,15 @@ function approvalFindings(place: PluginPlace, read: ReadPackage): Finding[] {
   const { workspaceId } = applicantOf(place, read).place
   const before = place.entries.package(check).trust.find((trust) => trust.workspaceId === (workspaceId ?? '') && trust.packageId === check)
   const isChanged = before !== undefined && before.revision !== read.revision
-  const reason = isChanged ? `its content changed since it was approved: ${before.revision} then, ${read.revision} now` : approval.reason
+  const reason = isChanged
+    ? `its content changed since it was approved: ${before.revision} then, ${read.revision} now`
+    : `content: ${approvalWords(approval.reason)}`
   return [{ level: 'error', check, detail: advise(reason, `look at it, then: svc plugin trust ${check} --dir ${place.workspace}`) }]
+}
+
+/** The words of `permission-required` say what svc needs, not what nobody did. */
+function approvalWords(reason: string): string {
+  return reason === NO_APPROVAL ? `nobody has approved it (${reason})` : reason
 }
 
 function capabilityFindings({ found, target }: ReadPackage): Finding[] {
@@ -169,6 +176,9 @@ function missing(program: string, isEntrypoint: boolean): string {
   return advise(`there is no program "${program}" on the search path`, `install ${program}, or change agent.command`)
 }
 
+/** It serves, or does as soon as it is asked to. */
+const RUNNABLE: ReadonlySet<string> = new Set(['active', 'trusted', 'enabled'])
+
 /** What a server says of the packages it was asked about. */
 export function serverFindings(server: ServerView, id: string | undefined): Finding[] {
   if (server.type === 'absent') return []
@@ -179,7 +189,7 @@ export function serverFindings(server: ServerView, id: string | undefined): Find
       const level =
         state === 'failed' || state === 'degraded' || isFailedUpdate({ state, diagnostics })
           ? 'error'
-          : state === 'active' && diagnostics.every(({ code }) => code !== 'reported')
+          : RUNNABLE.has(state) && diagnostics.every(({ code }) => code !== 'reported')
             ? 'ok'
             : 'warning'
       const detail = diagnostics.map(({ code, message, action }) => advise(message, remedyOf(packageId, code, action))).join('; ')

@@ -2,6 +2,7 @@
 import type { PromptEvent } from '../../../published/client/client-types.js'
 import type { ToolPart } from '../../../protocol/message/message.js'
 import { printable } from '../../../protocol/text/visible-text.js'
+import { attemptText } from '../../terminal/attempt-text.js'
 import { type Line, span, wrap } from '../../terminal/span.js'
 import { createSpinner } from '../../terminal/spinner.js'
 import { callTitle, toolCard } from '../../terminal/tool-card.js'
@@ -113,13 +114,6 @@ function createThoughts(terminal: Terminal, isWanted: boolean) {
       text = text.slice(whole + 1)
     },
   }
-}
-
-type Retry = Extract<PromptEvent, { type: 'retry' }>
-
-/** `attempt 2 of 4`: the one that comes next. */
-function attemptText({ attempt, attempts }: Retry): string {
-  return `attempt ${attempt + 1}${attempts === undefined ? '' : ` of ${attempts}`}`
 }
 
 /** `, again in 4 s`. */

@@ -10,7 +10,7 @@ export const RUN = {
     dir: { ...DIRECTORY, help: 'work in this directory' },
     server: { ...SERVER, help: 'use this server; its token comes from SVC_AGENT_TOKEN' },
     session: { type: 'text', value: 'id', completes: 'session', help: 'go on in this session' },
-    continue: { type: 'flag', short: 'c', help: 'go on in the latest session of the directory' },
+    continue: { type: 'flag', short: 'c', help: 'go on in the latest conversation of the directory; forks are named by --session' },
     file: { type: 'text', value: 'path', multiple: true, completes: 'file', help: 'send this file with the prompt; may be repeated' },
     image: { type: 'text', value: 'path', multiple: true, completes: 'file', help: 'send this image with the prompt; may be repeated' },
     model: {

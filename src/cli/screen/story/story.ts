@@ -10,6 +10,7 @@ import type { MessageInfo, Part, ToolPart } from '../../../protocol/message/mess
 import type { SessionStatus } from '../../../protocol/session/session.js'
 import { isNotice } from '../../../protocol/text/runtime-marks.js'
 import { printable } from '../../../protocol/text/visible-text.js'
+import { attemptText } from '../../terminal/attempt-text.js'
 import { type Line, span, wrap } from '../../terminal/span.js'
 import { seconds, toolCard } from '../../terminal/tool-card.js'
 import { noticeText, thoughtLines, toolLine, userLines } from './blocks.js'
@@ -234,7 +235,7 @@ function onStatus(telling: Telling, status: SessionStatus): void {
     // What the server does not go on with.
     for (const [id, open] of telling.open) close(telling, id, open)
   } else if (status.type === 'retry') {
-    const text = `try ${(status.attempt ?? 1) + 1}: ${printable(status.message ?? '').replace(/\.$/, '')}`
+    const text = `${attemptText(status)}: ${printable(status.message ?? '').replace(/\.$/, '')}`
     telling.activity = { text, since: telling.options.now(), ...(status.next !== undefined && { until: status.next }) }
   } else if (telling.activity === undefined) act(telling, 'waiting for the model')
 }

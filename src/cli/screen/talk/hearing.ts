@@ -20,8 +20,10 @@ export function hear(talk: Talk, event: Heard): void {
     talk.told.add(event.data.info.id)
     talk.waiting.delete(event.data.info.id)
   }
-  if (event.type === 'session.status' && event.data.sessionID === sessionId)
+  if (event.type === 'session.status' && event.data.sessionID === sessionId) {
+    talk.runId = event.data.status.runID
     machine({ type: event.data.status.type === 'idle' ? 'run.ended' : 'run.began' })
+  }
   if (event.type === 'session.queue.updated' && event.data.action === 'clear') giveBack(talk)
   if (event.type === 'session.deleted' && event.data.sessionID === sessionId)
     machine({ type: 'link.refused', failure: new Error('The session was deleted.') })

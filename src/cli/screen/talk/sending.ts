@@ -120,7 +120,10 @@ async function isEnding(talk: Talk): Promise<boolean> {
     const { sessionId, waiting } = talk
     if (sessionId === undefined) return false
     const isBeginning = waiting.size > 0
-    if (await clientOf(talk).sessions.abort({ sessionId, body: { queue: 'clear' } })) return true
+    // Bound to the run that is shown, unless it is not known which one takes what was sent.
+    const { runId } = talk
+    const isShown = !isBeginning && runId !== undefined
+    if (await clientOf(talk).sessions.abort({ sessionId, body: { queue: 'clear', ...(isShown && { runId }) } })) return true
     if (!isBeginning) return false
     await delay(BEGINS_MS)
   }

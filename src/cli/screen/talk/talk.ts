@@ -51,6 +51,8 @@ export interface Talk extends TalkOptions {
   model: UserModel | undefined
   agent: string | undefined
   isThinking: boolean
+  /** The run that is under way, as its status was heard. */
+  runId: string | undefined
   /** Texts of prompts sent from here that have not begun, by their message. */
   readonly waiting: Map<string, string>
   /** Messages of prompts that stand there as they were typed. */
@@ -82,6 +84,7 @@ export function createTalk(given: TalkOptions, machine: (event: ScreenEvent) => 
     model: undefined,
     agent: options.agent,
     isThinking: options.isThinking,
+    runId: undefined,
     waiting: new Map(),
     echoed: new Set(),
     told: new Set(),
@@ -110,6 +113,7 @@ function begin(talk: Talk, sessionId: string): void {
       isAfter: stories.at(-1)?.isBegun === true,
     }),
   )
+  talk.runId = undefined
   talk.requests.stop()
   talk.requests = createRequests({
     client: () => clientOf(talk),

@@ -61,7 +61,7 @@ describe('svc plugin doctor', () => {
     )
     const details = (await findings()).map(({ level, detail }) => `${level}: ${detail}`)
     expect(details).toEqual([
-      expect.stringMatching(/^error: external trust is required -> /),
+      expect.stringMatching(/^error: content: nobody has approved it \(external trust is required\) -> /),
       expect.stringMatching(
         /^error: no broker here for workspace-read, workspace-write in the scope session -> take it out of agent.capabilities/,
       ),

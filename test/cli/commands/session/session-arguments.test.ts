@@ -22,8 +22,12 @@ describe('svc session', () => {
     ['export', { action: 'export', ...common, id: undefined, directory: undefined, artifacts: false }],
     ['export ses_1', { action: 'export', ...common, id: 'ses_1', directory: undefined, artifacts: false }],
     ['import a.json --dir sub', { action: 'import', ...common, file: 'a.json', directory: 'sub' }],
-    ['delete ses_1 --yes', { action: 'delete', ...common, id: 'ses_1', yes: true }],
-    ['delete ses_1 --server http://127.0.0.1:1/', { action: 'delete', ...common, server: 'http://127.0.0.1:1', id: 'ses_1', yes: false }],
+    ['delete ses_1 --yes', { action: 'delete', ...common, id: 'ses_1', yes: true, keepForks: false }],
+    ['delete ses_1 --keep-forks', { action: 'delete', id: 'ses_1', server: undefined, json: false, yes: false, keepForks: true }],
+    [
+      'delete ses_1 --server http://127.0.0.1:1/',
+      { action: 'delete', ...common, server: 'http://127.0.0.1:1', id: 'ses_1', yes: false, keepForks: false },
+    ],
   ])('understands "%s"', (line, options) => {
     expect(read(line)).toEqual({ name: 'session', options })
   })

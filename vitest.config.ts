@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync, statfsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
@@ -30,6 +30,23 @@ const nodes = {
   },
 }
 
+const IN_MEMORY = '/dev/shm'
+/** Bytes: many times what the files of all workers have at a time. */
+const ROOM = 4 * 2 ** 30
+
+/**
+ * Half of what the kernel does for the tests of sources is files on a disk: they have them in memory where that is to be had, with room, programs may be
+ * run there, and nobody has named another place. Those that drive programs do not: inside a sandbox there is another `/dev`.
+ */
+function placeInMemory(): Record<string, string> {
+  if (process.env['TMPDIR'] !== undefined || !existsSync('/proc/mounts')) return {}
+  const mounts = readFileSync('/proc/mounts', 'utf8').split('\n')
+  const [, , type, options = ''] = mounts.find((line) => line.split(' ')[1] === IN_MEMORY)?.split(' ') ?? []
+  if (type !== 'tmpfs' || options.split(',').some((option) => option === 'ro' || option === 'noexec')) return {}
+  const { bavail, bsize } = statfsSync(IN_MEMORY)
+  return bavail * bsize > ROOM ? { SVC_TEST_TEMPORARY: IN_MEMORY } : {}
+}
+
 /** What takes longest begins first; those after it share their workers as long as they follow each other. */
 class ProgramFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -58,6 +75,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: [...PROGRAM, ...NODES, ...FETCHING],
           isolate: false,
+          env: placeInMemory(),
         },
       },
       // Drives dist/main.js and the libraries beside it, built once before the first of these tests.

@@ -1,18 +1,21 @@
 /**
  * A file of tests has a folder of its own for what is temporary, which is removed with what it still watches. svc listens to the folders above
  * the one it works in (`src/platform/watched`): were one folder for all, each would hear all others, and everything that came before it in its
- * process: hundreds of watches, each called for each of those folders.
+ * process: hundreds of watches, each called for each of those folders. It lies in memory where the configuration of the tests says so.
  */
 import fs, { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll } from 'vitest'
+import { afterAll, expect } from 'vitest'
 
+/** What a sandbox shows is tried with folders as people have them. */
+const ON_DISK = /\/test\/platform\/confinement\//
 const WATCHED = Symbol.for('svc.test.watched')
 const watched = (Reflect.get(process, WATCHED) as Set<fs.FSWatcher> | undefined) ?? hearWatches()
 const before = process.env['TMPDIR']
-const folder = realpathSync(mkdtempSync(join(tmpdir(), 'svc-')))
+const isOnDisk = ON_DISK.test(expect.getState().testPath ?? '')
+const folder = realpathSync(mkdtempSync(join((isOnDisk ? undefined : process.env['SVC_TEST_TEMPORARY']) ?? tmpdir(), 'svc-')))
 // Some tests act as a user without privileges.
 chmodSync(folder, 0o755)
 process.env['TMPDIR'] = folder

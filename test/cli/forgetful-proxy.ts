@@ -1,4 +1,7 @@
-/** Stands before a server: breaks its first event stream at the first piece of text, and says of the next that its cursor has expired. */
+/**
+ * Stands before a server: breaks its first event stream at the second piece of text, and says of the next that its cursor has expired. Who has
+ * read nothing yet when the stream breaks has no cursor, and is let through.
+ */
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -9,11 +12,14 @@ export interface ForgetfulProxy {
 
 export async function startForgetfulProxy(server: string): Promise<ForgetfulProxy> {
   let streams = 0
+  let pieces = 0
+  let forgot = false
   const proxy = createServer((asked, answer) => {
     const target = new URL(asked.url ?? '/', server)
     const isStream = target.pathname === '/v2/events'
     if (isStream) streams++
-    if (isStream && streams === 2) {
+    if (isStream && !forgot && asked.headers['last-event-id'] !== undefined) {
+      forgot = true
       answer.writeHead(409, { 'content-type': 'application/json' })
       answer.end(JSON.stringify({ code: 'events.cursor_expired', message: 'gone', retryable: false, details: {} }))
       return
@@ -24,7 +30,7 @@ export async function startForgetfulProxy(server: string): Promise<ForgetfulProx
       given.on('error', () => answer.destroy())
       given.on('data', (piece: Buffer) => {
         answer.write(piece)
-        if (breaks && piece.includes('message.part.delta')) setImmediate(() => answer.destroy())
+        if (breaks && piece.includes('message.part.delta') && ++pieces === 2) setImmediate(() => answer.destroy())
       })
       given.on('end', () => answer.end())
     })

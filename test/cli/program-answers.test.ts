@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createClient } from '../../src/published/client/client.js'
+import { script } from './conversation.js'
 import { type Home, makeHome } from './program.js'
 import { record } from './recording.js'
 
@@ -16,7 +17,6 @@ beforeAll(async () => {
 })
 afterAll(() => home.close())
 
-const script = (...steps: readonly Record<string, unknown>[]) => `\`\`\`svc-script\n${JSON.stringify(steps)}\n\`\`\``
 const client = () => createClient({ baseUrl: url })
 const READ = script({ tool: 'read', input: { filePath: '.env' } }, { text: 'It was read.' })
 

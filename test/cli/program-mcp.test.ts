@@ -79,7 +79,7 @@ test('svc mcp login waits until the browser has come back, and logout forgets it
     stdout: expect.stringMatching(/^tracker is signed in already;/) as string,
   })
   expect(await home.run(['mcp', 'logout', 'tracker'])).toMatchObject({ code: 0, stdout: 'signed out of tracker\n' })
-  expect(await home.run(['mcp', 'logout', 'tracker'])).toMatchObject({ code: 1, stdout: 'nobody was signed in to tracker\n' })
+  expect(await home.run(['mcp', 'logout', 'tracker'])).toMatchObject({ code: 1, stdout: 'nobody was signed in to tracker\n', stderr: '' })
   const left = home.start(['mcp', 'login', 'tracker', '--print'])
   await left.notes(/http\S+/)
   left.child.kill('SIGINT')

@@ -3,13 +3,12 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { finish, refusal, reply, startModelServer, text } from '../fixtures/model-server.js'
+import { script } from './conversation.js'
 import { type Home, makeHome } from './program.js'
 import { record } from './recording.js'
 
 let home: Home
 let model: Awaited<ReturnType<typeof startModelServer>>
-
-const script = (...steps: readonly Record<string, unknown>[]) => `\`\`\`svc-script\n${JSON.stringify(steps)}\n\`\`\``
 
 function place() {
   return {

@@ -2,26 +2,22 @@
 import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/published/client/client.js'
-import { type Home, makeHome } from './program.js'
+import { script } from './conversation.js'
+import { openHomes } from './homes.js'
+import type { Home } from './program.js'
 
-const shared = makeHome()
-let server: Awaited<ReturnType<Home['serve']>>
+const homes = openHomes()
 let home: Home
-beforeAll(async () => {
-  server = await shared.serve()
-})
 beforeEach(() => {
-  home = shared.elsewhere()
+  home = homes.home()
   writeFileSync(join(home.workspace, '.env'), 'A=1\n')
 })
-afterAll(() => shared.close())
 
-const script = (...steps: readonly Record<string, unknown>[]) => `\`\`\`svc-script\n${JSON.stringify(steps)}\n\`\`\``
 const read = (filePath: string) => ({ tool: 'read', input: { filePath } })
 const question = (...questions: readonly object[]) => ({ tool: 'question', input: { questions } })
-const client = () => createClient({ baseUrl: server.url })
+const client = () => createClient({ baseUrl: homes.server.url })
 
 /** A session that asks; nobody attends to it. */
 async function asking(...steps: readonly Record<string, unknown>[]) {

@@ -1,35 +1,22 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/published/client/client.js'
 import { startForgetfulProxy } from './forgetful-proxy.js'
-import { type Home, makeHome } from './program.js'
+import { script } from './conversation.js'
+import { homeApart, openHomes } from './homes.js'
+import type { Home } from './program.js'
 
-const shared = makeHome()
-/** Runs without a server of their own find this one. */
-let server: Awaited<ReturnType<Home['serve']>>
+const homes = openHomes()
 let home: Home
-beforeAll(async () => {
-  server = await shared.serve()
-})
 beforeEach(() => {
-  home = shared.elsewhere()
+  home = homes.home()
 })
-afterAll(() => shared.close())
-
-/** Of a test that has servers of its own, or none. */
-function apart(): Home {
-  const own = makeHome()
-  onTestFinished(() => own.close())
-  return own
-}
 
 /** Of the first session of a directory. */
 const FIRST = /^first use of .* \(svc agents tells the rest\)\n/m
 /** How to go on is said at the end of every run. */
 const GO_ON = /^go on with: svc run --session ses_\w+ "…"\n$/m
-
-const script = (...steps: readonly Record<string, unknown>[]) => `\`\`\`svc-script\n${JSON.stringify(steps)}\n\`\`\``
 
 /** Resolves once a message of the server has this text, which no other test says. */
 async function saidOn(url: string, text: string): Promise<void> {
@@ -41,7 +28,7 @@ async function saidOn(url: string, text: string): Promise<void> {
 
 describe('svc run', () => {
   test('answers inside its own process, on standard output alone', async () => {
-    const { code, stdout, stderr } = await apart().run(['run', 'hello'])
+    const { code, stdout, stderr } = await homeApart().run(['run', 'hello'])
     expect(code).toBe(0)
     expect(stderr).toMatch(GO_ON)
     expect(stdout.trim()).not.toBe('')
@@ -64,7 +51,7 @@ describe('svc run', () => {
   })
 
   test('uses the running server by itself, and one that is named', async () => {
-    const home = apart()
+    const home = homeApart()
     const server = await home.serve([], { SVC_AGENT_TOKEN: 'secret' })
     const stranger = await home.run(['run', 'hello'])
     expect([stranger.code, stranger.stderr.includes('Set SVC_AGENT_TOKEN')]).toEqual([1, true])
@@ -115,16 +102,16 @@ describe('svc run', () => {
   })
 
   test('aborts the run on the server at Ctrl-C, keeps what was said, and ends with 130', async () => {
-    const running = home.start(['run', '--server', server.url, script({ text: 'begun' }, { delayMs: 60_000, text: 'never' })])
-    await saidOn(server.url, 'begun')
+    const running = home.start(['run', '--server', homes.server.url, script({ text: 'begun' }, { delayMs: 60_000, text: 'never' })])
+    await saidOn(homes.server.url, 'begun')
     running.child.kill('SIGINT')
     const { code, stdout } = await running.ended
     expect({ code, stdout }).toEqual({ code: 130, stdout: 'begun\n' })
-    expect(await (await fetch(`${server.url}/v2/sessions/status`)).json()).toEqual({})
+    expect(await (await fetch(`${homes.server.url}/v2/sessions/status`)).json()).toEqual({})
   })
 
   test('ends with the interruption when the server is restarted in the middle', async () => {
-    const home = apart()
+    const home = homeApart()
     const first = await home.serve()
     const port = new URL(first.url).port
     const running = home.start(['run', '--server', first.url, script({ text: 'started' }, { delayMs: 60_000, text: 'never' })])
@@ -138,7 +125,7 @@ describe('svc run', () => {
   })
 
   test('reads the state again, and says so, when the server no longer keeps the events it missed', async () => {
-    const home = apart() // Its stream breaks at the first text, which is to be of this run.
+    const home = homeApart() // Its stream breaks at the first text, which is to be of this run.
     const proxy = await startForgetfulProxy((await home.serve()).url)
     const text = 'one two three four'
     const run = (...flags: readonly string[]) => home.run(['run', '--server', proxy.url, ...flags, script({ text, gapMs: 200 })])
@@ -220,7 +207,7 @@ describe('svc run', () => {
 
 describe('svc doctor', () => {
   test('finds nothing wrong with a fresh home', async () => {
-    const { code, stdout } = await apart().run(['doctor', '--json'])
+    const { code, stdout } = await homeApart().run(['doctor', '--json'])
     const { ok, findings } = JSON.parse(stdout) as { ok: boolean; findings: { level: string; check: string; detail: string }[] }
     expect(findings.filter(({ level }) => level === 'error')).toEqual([])
     expect([code, ok]).toEqual([0, true])
@@ -258,7 +245,7 @@ describe('svc doctor', () => {
     const provider = {
       local: { npm: '@ai-sdk/openai-compatible', auth: 'required', env: ['A_KEY', 'B_KEY'], options: { baseURL: 'http://127.0.0.1:9/v1' } },
     }
-    const home = apart()
+    const home = homeApart()
     const SVC_AGENT_CONFIG_CONTENT = JSON.stringify({ provider })
     const without = await home.run(['doctor'], { env: { SVC_AGENT_CONFIG_CONTENT } })
     expect(without.code).toBe(0)
@@ -270,6 +257,6 @@ describe('svc doctor', () => {
   test('looks at the server that holds the state', async () => {
     const { code, stdout } = await home.run(['doctor'])
     expect(code).toBe(0)
-    expect(stdout).toContain(`${server.url} answers`)
+    expect(stdout).toContain(`${homes.server.url} answers`)
   })
 })

@@ -3,26 +3,19 @@ import { execFile, spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { Event } from '../../src/protocol/event/event.js'
 import { RunRecord, RunResult } from '../../src/cli/commands/run/run-record.js'
-import { type Home, makeHome, PROGRAM } from './program.js'
+import { script } from './conversation.js'
+import { homeApart, openHomes } from './homes.js'
+import { type Home, PROGRAM } from './program.js'
 
-const shared = makeHome()
+const homes = openHomes()
 let home: Home
-beforeAll(() => shared.serve())
 beforeEach(() => {
-  home = shared.elsewhere()
+  home = homes.home()
 })
-afterAll(() => shared.close())
 
-function apart(): Home {
-  const own = makeHome()
-  onTestFinished(() => own.close())
-  return own
-}
-
-const script = (...steps: readonly Record<string, unknown>[]) => `\`\`\`svc-script\n${JSON.stringify(steps)}\n\`\`\``
 /** Temporary directories of a run are made here. */
 function temporary(of: Home): { readonly path: string; readonly env: { readonly TMPDIR: string } } {
   const path = join(of.path, 'tmp')
@@ -34,7 +27,7 @@ const filesOf = (directory: string) => readdirSync(directory, { recursive: true,
 
 describe('svc run --ephemeral', () => {
   test('leaves nothing but what its tools wrote, beside a server and without one', async () => {
-    for (const own of [apart(), home]) {
+    for (const own of [homeApart(), home]) {
       const { path, env } = temporary(own)
       // A server writes its log, and notes of its own.
       const conversations = () => filesOf(own.state).filter((name) => !/^(?:log|users|server|search|store|svc)/.test(name))
@@ -53,7 +46,7 @@ describe('svc run --ephemeral', () => {
   })
 
   test.each([1, 2])('leaves nothing after Ctrl-C, pressed %i times', async (times) => {
-    const own = apart()
+    const own = homeApart()
     const { path, env } = temporary(own)
     const before = filesOf(own.state)
     const running = own.start(['run', '--ephemeral', '--output', 'events', script({ text: 'begun' }, { delayMs: 60_000, text: 'never' })], {
@@ -83,7 +76,7 @@ describe('svc run --config', () => {
   const write = script({ tool: 'write', input: { filePath: 'b.txt', content: 'b' } }, { text: 'done' })
 
   test('holds for one run, above the files, and is written nowhere', async () => {
-    const own = apart()
+    const own = homeApart()
     const file = join(own.workspace, 'svc.json')
     writeFileSync(file, '{ "compaction": { "auto": true } }')
     const denied = await own.run(['run', '--config', 'permission.edit=deny', '--config', 'compaction.auto=false', write])
@@ -148,7 +141,7 @@ describe('without a terminal', () => {
   const program = `'${process.execPath}' '${PROGRAM}'`
 
   test('a hook of git asks, and its exit code decides', async () => {
-    const own = apart()
+    const own = homeApart()
     const env = environment(own)
     const git = (...args: readonly string[]) =>
       promisify(execFile)('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args], { cwd: own.workspace, env })

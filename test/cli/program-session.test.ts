@@ -1,28 +1,16 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { type Home, makeHome } from './program.js'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { script } from './conversation.js'
+import { homeApart, openHomes } from './homes.js'
+import type { Home } from './program.js'
 
-const shared = makeHome()
-/** Commands of a home without a server of its own find this one. */
-let server: Awaited<ReturnType<Home['serve']>>
+const homes = openHomes()
 let home: Home
-beforeAll(async () => {
-  server = await shared.serve()
-})
 beforeEach(() => {
-  home = shared.elsewhere()
+  home = homes.home()
 })
-afterAll(() => shared.close())
 
-/** Without a server. */
-function apart(): Home {
-  const own = makeHome()
-  onTestFinished(() => own.close())
-  return own
-}
-
-const script = (...steps: readonly Record<string, unknown>[]) => `\`\`\`svc-script\n${JSON.stringify(steps)}\n\`\`\``
 /** What was said before a call begins stays said, and is printed. */
 const LOOK = { tool: 'glob', input: { pattern: '*' } }
 const GO_ON = /go on with: svc run --session (ses_\w+) "…"\n/
@@ -41,7 +29,7 @@ interface Listed {
 
 describe('svc session', () => {
   test('lists what svc run began, shows and deletes it, without a server', async () => {
-    const own = apart()
+    const own = homeApart()
     const id = sessionOf((await own.run(['run', script({ text: 'one' })])).stderr)
     expect(await json<Listed[]>(['session', 'list'], own)).toMatchObject([{ id }])
     expect((await own.run(['session', 'show', id])).stdout).toContain(`go on      svc run --session ${id} "…"\n`)
@@ -161,7 +149,7 @@ describe('svc session', () => {
     writeFileSync(join(home.workspace, 'svc.json'), '{ "permission": { "edit": "ask" } }')
     const post = async (path: string, body: unknown) => {
       const headers = { 'content-type': 'application/json' }
-      const answer = await fetch(`${server.url}/v2/sessions${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+      const answer = await fetch(`${homes.server.url}/v2/sessions${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
       return answer.status === 204 ? undefined : ((await answer.json()) as { readonly id: string })
     }
     const id = (await post(`?directory=${home.workspace}`, { title: 'Long '.repeat(20) }))?.id ?? 'none'
@@ -188,7 +176,7 @@ describe('svc session', () => {
 
 describe('several at once', () => {
   test('a second run joins the server of the first, which ends with it', async () => {
-    const home = apart()
+    const home = homeApart()
     const first = home.start(['run', script({ text: 'first' }, LOOK, { delayMs: 60_000, text: 'never' })])
     await first.prints(/first/)
     const second = home.start(['run', script({ text: 'second' }, LOOK, { delayMs: 60_000, text: 'never' })])
@@ -202,7 +190,7 @@ describe('several at once', () => {
   })
 
   test('commands that start together share one server', async () => {
-    const home = apart()
+    const home = homeApart()
     const ended = await Promise.all([home.run(['run', 'hello']), home.run(['run', 'hello']), home.run(['run', 'hello'])])
     for (const { code, stderr } of ended) expect([code, stderr]).toEqual([0, expect.stringMatching(GO_ON) as string])
     expect(await json<Listed[]>(['session', 'list'], home)).toHaveLength(3)
@@ -215,13 +203,13 @@ describe('several at once', () => {
     const id = listed?.id ?? 'none'
     expect(listed?.state).toBe('running')
     const waiting = home.start(['run', '--session', id, 'another'])
-    const queue = async () => ((await (await fetch(`${server.url}/v2/sessions/${id}/queue`)).json()) as { count: number }).count
+    const queue = async () => ((await (await fetch(`${homes.server.url}/v2/sessions/${id}/queue`)).json()) as { count: number }).count
     await expect.poll(queue).toBe(1)
     waiting.child.kill('SIGINT')
     const taken = await waiting.ended
     expect([taken.code, taken.stdout]).toEqual([130, ''])
     expect(taken.stderr).toContain('a run is under way; this prompt has its turn after it\ninterrupted\n')
     expect(await queue()).toBe(0)
-    expect(await (await fetch(`${server.url}/v2/sessions/status`)).json()).toMatchObject({ [id]: { type: 'busy' } })
+    expect(await (await fetch(`${homes.server.url}/v2/sessions/status`)).json()).toMatchObject({ [id]: { type: 'busy' } })
   })
 })

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createClient } from '../../src/published/client/client.js'
+import { script } from './conversation.js'
 import { type Home, makeHome } from './program.js'
 
 let home: Home
@@ -12,8 +13,6 @@ beforeEach(() => {
   writeFileSync(join(home.path, '.config/svc/config.json'), JSON.stringify({ model: 'svc/offline', agent: { title: { disable: true } } }))
 })
 afterEach(() => home.close())
-
-const script = (...steps: readonly unknown[]) => `\`\`\`svc-script\n${JSON.stringify(steps)}\n\`\`\``
 
 /** A workflow that fails; answers its file. */
 function writeWorkflow(): string {

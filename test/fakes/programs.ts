@@ -1,19 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { buildSync } from 'esbuild'
-import { afterAll } from 'vitest'
 import { PATIENCE, patience } from './patience.js'
-
-const directory = mkdtempSync(join(tmpdir(), 'svc-programs-'))
-afterAll(() => rmSync(directory, { recursive: true, force: true }))
-let built = 0
 
 /** Bundles TypeScript that imports from `./src/…` into a program for `process.execPath`; returns its path. */
 export function bundleProgram(source: string): string {
-  const outfile = join(directory, `program-${built++}.mjs`)
+  const outfile = join(mkdtempSync(join(tmpdir(), 'svc-programs-')), 'program.mjs')
   buildSync({
     stdin: { contents: source, resolveDir: join(import.meta.dirname, '../..'), loader: 'ts' },
     outfile,

@@ -1,13 +1,13 @@
 /** Models as plugins of others ask them (`BrokerDoors.models`): by the connections of the session or the directory, within the package's budget. */
 import { LIMITS } from '../../protocol/limits.js'
 import type { ModelRef } from '../../protocol/message/message.js'
-import { ZERO_USAGE } from '../../protocol/message/token-usage.js'
 import { SvcError } from '../../protocol/errors.js'
 import { isRecord } from '../../protocol/text/json.js'
 import type { BrokerPlace, ModelBudget, PluginModelDoor } from '../../ports/broker-doors.js'
 import { budgetOf, tokensOf } from '../plugin/brokers/models/model-budget.js'
 import { stepCost } from '../provider/catalog/cost.js'
 import type { Rows, Sources } from '../session/state/core.js'
+import { askModel } from './model-question.js'
 import { writeNotes } from '../session/state/session-notes.js'
 
 type Core = Pick<Rows, 'store' | 'journal' | 'effects'> & Pick<Sources, 'providers' | 'configs'>
@@ -45,31 +45,13 @@ export function createPluginModelDoor(core: Core): PluginModelDoor {
       const ref = await refOf(core, place, name)
       const workspaceId = workspaceOf(core, place.sessionId)
       await providers.check(place.directory, ref, workspaceId, place.sessionId)
-      const { adapter, model, options } = await providers.resolve(place.directory, ref, workspaceId, place.sessionId)
+      const resolved = await providers.resolve(place.directory, ref, workspaceId, place.sessionId)
       return {
         name: nameOf(ref),
-        costOf: (usage) => stepCost(model, usage),
-        async generate({ messages, maxOutputTokens, temperature, asker }, push, signal) {
-          const most = model.limit.output > 0 ? Math.min(model.limit.output, maxOutputTokens) : maxOutputTokens
-          let end = { reason: 'other', usage: ZERO_USAGE }
-          await adapter.generate(
-            {
-              sessionId: place.sessionId ?? `plugin:${asker}`,
-              directory: place.directory,
-              model: ref,
-              messages,
-              tools: [],
-              maxOutputTokens: most,
-              options,
-              ...(temperature !== undefined && { temperature }),
-            },
-            (part) => {
-              if (part.type === 'text') push(part.delta)
-              if (part.type === 'finish') end = { reason: part.reason, usage: part.usage }
-            },
-            signal,
-          )
-          return end
+        costOf: (usage) => stepCost(resolved.model, usage),
+        async generate({ asker, ...question }, push, signal) {
+          const sessionId = place.sessionId ?? `plugin:${asker}`
+          return askModel(resolved, { sessionId, directory: place.directory, ref }, { ...question, push }, signal)
         },
       }
     },

@@ -74,12 +74,7 @@ export async function assemble(options: AssemblyOptions) {
   const { configs, resources, instructions, plugins: serving, sandbox, protectedFiles } = extending
   const providing = wireProviders({ effects, actors, inspect, deployment }, extending)
   const { registered, signIns } = providing
-  const hosting = createHosting({
-    effects,
-    configs,
-    whyNoSandbox: sandbox.whyMissing,
-    arePluginsContained: () => sandboxPolicy(undefined, effects.env) === 'required',
-  })
+  const hosting = hostingOf(effects, extending)
   const providers = lendModels(providing.providers, { store, effects, hosting })
   const bounds = followBounds(() => configs.load(effects.paths.config))
   const outputs = createManagedOutputs({ effects, directory: `${effects.paths.state}/tool-output`, bounds })
@@ -211,6 +206,15 @@ export async function assemble(options: AssemblyOptions) {
       ...serving.counters(),
     }),
   }
+}
+
+function hostingOf(effects: Effects, { configs, sandbox }: Pick<ReturnType<typeof wirePlugins>, 'configs' | 'sandbox'>) {
+  return createHosting({
+    effects,
+    configs,
+    whyNoSandbox: sandbox.whyMissing,
+    arePluginsContained: () => sandboxPolicy(undefined, effects.env) === 'required',
+  })
 }
 
 async function sweepAll(parts: readonly { sweep(): Promise<unknown> }[]): Promise<void> {

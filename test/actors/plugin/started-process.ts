@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createLeases } from '../../../src/actors/plugin/brokers/leases.js'
@@ -19,7 +20,9 @@ export const processes = createNodeProcesses('/usr/bin:/bin')
 const clock = createNodeClock()
 /** A real program may take its time to start. */
 const startPatiently: typeof clock.setTimeout = (run, ms) => clock.setTimeout(run, ms === LIMITS.plugins.initialize ? PATIENCE : ms)
-export const effects = { ...createFakeEffects(), processes, clock: { ...clock, setTimeout: startPatiently } }
+const makeEffects = () => ({ ...createFakeEffects(), processes, clock: { ...clock, setTimeout: startPatiently } })
+/** Made anew by `start` for each file: files share this module, and what a file has made is removed with it. */
+export let effects = makeEffects()
 export const published: { type: string; properties: unknown }[] = []
 
 const host: BrokerHost = {
@@ -64,6 +67,7 @@ export async function start(
   signal = new AbortController().signal,
   remembering: Pick<ProcessDeps, 'offers' | 'wakers'> = {},
 ): Promise<Started> {
+  if (!existsSync(effects.paths.cwd)) effects = makeEffects()
   const problems: InstanceProblem[] = []
   const run = startProcess(
     { effects, nextInstanceId, host, leases: createLeases({ effects, brokers: new Map() }), ...remembering },

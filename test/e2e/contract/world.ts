@@ -1,7 +1,6 @@
 /** What the calls of the contract test need: a server whose model does what a prompt says, and the states a call is valid in. */
 import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Session } from '../../../src/protocol/session/session.js'
 import {
   createGate,
@@ -22,6 +21,7 @@ import { type AnyEvent, openStream, type Stream } from '../server/stream.js'
 import { FORMATTER, SCRIPTED_LSP } from './lsp-calls.js'
 import { EVERYTHING, THEIRS } from './mcp-calls.js'
 import type { Contract } from './document.js'
+import { bundledAgent } from '../../fixtures/agents/bundled.js'
 
 export const TOKEN = 'a-token-for-the-contract'
 
@@ -42,7 +42,6 @@ export interface World {
 /** Nobody is asked before somebody has signed in there. */
 const SIGN_IN = { clientId: 'contract', authorizationUrl: 'http://127.0.0.1:9/authorize', tokenUrl: 'http://127.0.0.1:9/token' }
 
-const EXTERNAL_AGENT = fileURLToPath(new URL('../../fixtures/agents/scripted.mjs', import.meta.url))
 /** A package that nobody has approved yet. */
 export const PLUGIN = 'dev.example.greeter'
 const DECLARED = {
@@ -91,7 +90,7 @@ export async function openWorld(env: Readonly<Record<string, string>> = {}, prog
   try {
     const server = await scene.start({
       SVC_AGENT_TOKEN: TOKEN,
-      SVC_EXTERNAL_OPENCODE_COMMAND: JSON.stringify([process.execPath, EXTERNAL_AGENT]),
+      SVC_EXTERNAL_OPENCODE_COMMAND: JSON.stringify([process.execPath, bundledAgent('scripted')]),
       FIRECRAWL_API_KEY: 'a-key',
       FIRECRAWL_API_URL: new URL(model.url).origin,
       ...env,

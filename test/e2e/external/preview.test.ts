@@ -2,15 +2,15 @@
 /** What may be chosen of an external agent, on the built program with an agent of the official library. */
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ExternalOptionsPreview } from '../../../src/protocol/external/external.js'
+import { bundledAgent } from '../../fixtures/agents/bundled.js'
 import { lackingSandbox, whyNoBubblewrap } from '../server/bubblewrap.js'
 import { makePlace } from '../server/place.js'
 import { descendants, untilNone } from '../server/processes.js'
 import { openScene, type Scene, type Server } from '../server/server.js'
 
-const AGENT = fileURLToPath(new URL('../../fixtures/agents/scripted.mjs', import.meta.url))
+const AGENT = bundledAgent('scripted')
 
 /** Of all tests that need no start of their own: each has a place, where its agent finds what it does. */
 let house: Scene

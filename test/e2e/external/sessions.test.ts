@@ -2,7 +2,6 @@
 /** Sessions that an external agent answers, on the built program with an agent of the official library. */
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { PermissionRequest } from '../../../src/protocol/interaction/interaction.js'
 import type { Message } from '../../../src/protocol/message/message.js'
@@ -11,8 +10,9 @@ import { makePlace } from '../server/place.js'
 import { descendants, untilNone } from '../server/processes.js'
 import { durable, rebuild } from '../server/transcript.js'
 import { openScene, type Scene, type Server } from '../server/server.js'
+import { bundledAgent } from '../../fixtures/agents/bundled.js'
 
-const AGENT = fileURLToPath(new URL('../../fixtures/agents/working.mjs', import.meta.url))
+const AGENT = bundledAgent('working')
 
 /** Of all tests that need no start of their own: each has a place, where its agent finds what is peculiar to it. */
 let house: Scene
@@ -84,7 +84,7 @@ const question = async (): Promise<PermissionRequest> => {
 const reply = (id: string, body: object) => server.call('POST', `/v2/interactions/permissions/${id}/reply`, body)
 
 async function expectNobody(): Promise<void> {
-  expect(await untilNone(() => descendants(server.pid).filter(({ command }) => command.includes('working.mjs')))).toEqual([])
+  expect(await untilNone(() => descendants(server.pid).filter(({ command }) => command.includes('working.cjs')))).toEqual([])
 }
 
 describe('a session on an external agent', () => {

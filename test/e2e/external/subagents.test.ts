@@ -2,7 +2,6 @@
 /** Subagents of an external agent, on the built program with an agent of the official library. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { PermissionRequest } from '../../../src/protocol/interaction/interaction.js'
 import type { Message } from '../../../src/protocol/message/message.js'
@@ -10,8 +9,9 @@ import type { Session } from '../../../src/protocol/session/session.js'
 import { makePlace } from '../server/place.js'
 import { descendants, untilNone } from '../server/processes.js'
 import { openScene, type Scene, type Server } from '../server/server.js'
+import { bundledAgent } from '../../fixtures/agents/bundled.js'
 
-const AGENT = fileURLToPath(new URL('../../fixtures/agents/working.mjs', import.meta.url))
+const AGENT = bundledAgent('working')
 
 let scene: Scene
 let server: Server
@@ -117,7 +117,7 @@ describe('a subagent of an external agent', () => {
     expect((await last(other?.id ?? '')).info).toMatchObject({ error: { message: expect.stringContaining('had not ended') as string } })
     expect(message.info).toMatchObject({ cost: 0.5 })
     for (const text of [JSON.stringify(made), JSON.stringify(await server.messages(id))]) expect(text).not.toContain('"kid"')
-    expect(await untilNone(() => descendants(server.pid).filter(({ command }) => command.includes('working.mjs')))).toEqual([])
+    expect(await untilNone(() => descendants(server.pid).filter(({ command }) => command.includes('working.cjs')))).toEqual([])
   })
 
   test('takes no prompt, neither while it works nor afterwards, nor after a restart', async () => {

@@ -1,11 +1,11 @@
 // Holds subsystems l.4; choice 22.
 /** Sessions on external agents where their plugin is switched off, on the built program. */
-import { fileURLToPath } from 'node:url'
 import { afterEach, expect, test } from 'vitest'
 import { makePlace } from '../server/place.js'
 import { openScene, type Scene } from '../server/server.js'
+import { bundledAgent } from '../../fixtures/agents/bundled.js'
 
-const AGENT = fileURLToPath(new URL('../../fixtures/agents/working.mjs', import.meta.url))
+const AGENT = bundledAgent('working')
 
 let scene: Scene
 afterEach(() => scene.close())

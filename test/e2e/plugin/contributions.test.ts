@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import type { PluginManifest } from '../../../src/protocol/plugin/plugin.js'
 import { finish, type ModelServer, reply, startModelServer, text, toolCall } from '../../fixtures/model-server.js'
@@ -15,13 +15,40 @@ import { PATIENCE } from '../../fakes/patience.js'
 const FIXTURES = fileURLToPath(new URL('../../fixtures', import.meta.url))
 const UNSANDBOXED = { SVC_AGENT_PLUGIN_SANDBOX: 'off' }
 
-let scene: Scene
-let model: ModelServer | undefined
-afterEach(async () => {
-  await scene.close()
-  await model?.close()
-  model = undefined
+interface Begun {
+  readonly scene: Scene
+  readonly server: Server
+  readonly model: ModelServer
+}
+
+const cleanups: (() => Promise<void>)[] = []
+/** For what changes nothing of others: a plugin of each kind. */
+let shared: Begun & { plays(...steps: readonly Call[]): void }
+beforeAll(async () => {
+  let calls: readonly Call[] = []
+  let begun = 0
+  const plugins = {
+    'test.provider': serve('streams-a-turn.mjs'),
+    'test.routes': serve('serves-routes.mjs'),
+    'test.services': serve('offers-services.mjs', SETTINGS),
+  }
+  const opened = await open(plugins, (index) => calls[index - begun])
+  shared = {
+    ...opened,
+    plays(...steps) {
+      calls = steps
+      begun = opened.model.requests.length
+    },
+  }
 })
+beforeEach(() => shared.plays())
+afterEach(() => cleanUp(1))
+afterAll(() => cleanUp(0))
+
+/** All but the first, which are of the file. */
+async function cleanUp(kept: number): Promise<void> {
+  for (const cleanup of cleanups.splice(kept)) await cleanup()
+}
 
 /** Says hello on its socket, keeps what it hears there, and tells it on its route. */
 const LISTENER = `local heard = {}
@@ -40,16 +67,29 @@ function serve(fixture: string, options: object = {}): object {
   return { options: { serve: [process.execPath, join(FIXTURES, 'plugins', fixture)], ...options } }
 }
 
-/** A server with these entries, whose model makes the calls of `steps`, one step after the other. */
-async function begin(plugins: object, ...steps: readonly { readonly name: string; readonly input: object }[]): Promise<Server> {
-  model = await startModelServer((request) => {
-    const step = steps[request.index]
+interface Call {
+  readonly name: string
+  readonly input: object
+}
+
+const SETTINGS = { config: { bed: ['roses', 3] }, env: { SEASON: 'spring' } }
+
+/** A server with these entries, for one test, whose model makes the calls of `steps`, one step after the other. */
+const begin = (plugins: object, ...steps: readonly Call[]) => open(plugins, (index) => steps[index])
+
+async function open(plugins: object, callOf: (index: number) => Call | undefined): Promise<Begun> {
+  const model = await startModelServer((request) => {
+    const step = callOf(request.index)
     if (step === undefined) return reply(text('Done.'), finish('stop'))
     return reply(toolCall({ id: `call_${request.index}`, ...step }), finish('tool_calls'))
   })
-  scene = openScene(makePlace({ 'README.md': 'hello from a file\n' }))
+  const scene = openScene(makePlace({ 'README.md': 'hello from a file\n' }))
+  cleanups.push(async () => {
+    await scene.close()
+    await model.close()
+  })
   scene.place.configure(withModel(model.url, { plugins }))
-  return scene.start(UNSANDBOXED)
+  return { scene, server: await scene.start(UNSANDBOXED), model }
 }
 
 async function play(server: Server, rest: object = {}) {
@@ -61,7 +101,8 @@ async function play(server: Server, rest: object = {}) {
 
 describe('a provider', () => {
   test('serves a whole turn: thoughts, text, a call of a built-in tool, usage and the answer to its result', async () => {
-    const server = await begin({ 'test.provider': serve('streams-a-turn.mjs') })
+    const { server, model } = shared
+    const before = model.requests.length
     const stream = await server.stream({ tail: true })
     const [, first, second] = await play(server, { model: { providerId: 'homemade', modelId: 'reader' } })
     expect(first?.parts).toMatchObject([
@@ -76,7 +117,7 @@ describe('a provider', () => {
     expect(second?.info).toMatchObject({ role: 'assistant', finish: 'stop', tokens: { input: 30, output: 6 } })
     const deltas = stream.events.filter(({ type, data }) => type === 'message.part.delta' && JSON.stringify(data).includes('"text"'))
     expect(deltas.length).toBeGreaterThan(1)
-    expect(model?.requests).toEqual([])
+    expect(model.requests).toHaveLength(before)
   })
 })
 
@@ -84,7 +125,7 @@ describe('routes', () => {
   const at = (path: string) => `/v2/plugins/test.routes${path}`
 
   test('answer with what the plugin says, and with the errors of the contract', async () => {
-    const server = await begin({ 'test.routes': serve('serves-routes.mjs') })
+    const { server, scene } = shared
     const { id } = await server.createSession()
     const called = async (method: string, path: string, body?: unknown) => {
       const { status, body: said, text: plain } = await server.call(method, at(path), body)
@@ -113,7 +154,7 @@ describe('routes', () => {
   })
 
   test('become sockets that carry messages both ways, and close as the plugin says', async () => {
-    const server = await begin({ 'test.routes': serve('serves-routes.mjs') })
+    const { server, scene } = shared
     const open = (path: string) => new WebSocket(`${server.url.replace('http', 'ws')}${at(path)}directory=${scene.place.repo}`)
     const talk = (...lines: readonly (string | Uint8Array)[]) =>
       new Promise<{ heard: string[]; code: number; reason: string }>((resolve, reject) => {
@@ -132,14 +173,15 @@ describe('routes', () => {
   })
 
   test.each(['closes', 'is lost'])('of Lua hear of a client that %s as a message', async (end) => {
-    const server = await begin({})
+    const { server, scene } = shared
+    const id = `test.listener-${end.slice(-4)}`
     const agent = { runtime: 'lua', entrypoint: 'main.lua', command: [] }
-    writePackage(scene.place, 'test.listener', { agent, files: { 'main.lua': LISTENER } })
+    writePackage(scene.place, id, { agent, files: { 'main.lua': LISTENER } })
     const stream = await server.stream({ tail: true })
-    await approve(server, scene.place, 'test.listener')
-    await lifecycleOf(server, 'test.listener')
-    await untilState(stream, 'test.listener', 'active')
-    const base = '/v2/plugins/test.listener'
+    await approve(server, scene.place, id)
+    await lifecycleOf(server, id)
+    await untilState(stream, id, 'active')
+    const base = `/v2/plugins/${id}`
     const socket = new WebSocket(`${server.url.replace('http', 'ws')}${base}/chat?directory=${scene.place.repo}`)
     await new Promise((resolve) => socket.once('message', resolve))
     for (const word of ['one', 'two']) socket.send(word)
@@ -154,31 +196,31 @@ describe('hooks', () => {
   const bash = { name: 'bash', input: { command: 'echo "ran with $COMMAND_HOOK"', description: 'shows variables' } }
 
   test('change the input and the output of a tool, the headers of the model and the environment of the shell', async () => {
-    const server = await begin({ 'test.hooks': serve('changes-everything.mjs') }, bash)
+    const { server, model } = await begin({ 'test.hooks': serve('changes-everything.mjs') }, bash)
     const [part] = toolParts(await play(server))
     expect(part?.state).toMatchObject({
       status: 'completed',
       title: 'changed',
       output: expect.stringMatching(/^RAN WITH \nAND FROM A HOOK\s*$/) as string,
     })
-    expect(model?.requests.map(({ headers }) => headers['x-hooked'])).toEqual(['scripted', 'scripted'])
+    expect(model.requests.map(({ headers }) => headers['x-hooked'])).toEqual(['scripted', 'scripted'])
   })
 
   test('of a declared command of the first protocol work, with and without a process', async () => {
-    const server = await begin({}, bash)
+    const { server, scene, model } = await begin({}, bash)
     const directory = join(dirname(scene.place.configFile), 'plugins')
     mkdirSync(directory)
     const command = [process.execPath, join(FIXTURES, 'hook-commands/adds-a-variable.mjs')]
     writeFileSync(join(directory, 'test.command.json'), JSON.stringify({ command, chatHeaders: { 'x-declared': 'yes' } }))
     const [part] = toolParts(await play(server))
     expect(part?.state).toMatchObject({ status: 'completed', output: expect.stringContaining('ran with from a command') as string })
-    expect(model?.requests.map(({ headers }) => headers['x-declared'])).toEqual(['yes', 'yes'])
+    expect(model.requests.map(({ headers }) => headers['x-declared'])).toEqual(['yes', 'yes'])
   })
 })
 
 describe('events', () => {
   test('reach a plugin from its own workspace alone, and what it publishes reaches the stream under its name', async () => {
-    const server = await begin({ 'test.events': serve('hears-events.mjs', { capabilities: ['event-publish'] }) })
+    const { server, scene } = await begin({ 'test.events': serve('hears-events.mjs', { capabilities: ['event-publish'] }) })
     const elsewhere = join(scene.place.root, 'elsewhere')
     mkdirSync(elsewhere)
     const stream = await server.stream({ tail: true })
@@ -204,10 +246,10 @@ describe('events', () => {
 
 describe('an entry of the configuration', () => {
   test('gets its config and its environment, and its agents, commands and skills are listed', async () => {
-    const settings = { config: { bed: ['roses', 3] }, env: { SEASON: 'spring' } }
-    const server = await begin({ 'test.services': serve('offers-services.mjs', settings) }, { name: 'settings', input: {} })
+    const { server } = shared
+    shared.plays({ name: 'settings', input: {} })
     const [part] = toolParts(await play(server))
-    expect(part?.state).toMatchObject({ status: 'completed', output: JSON.stringify({ config: settings.config, season: 'spring' }) })
+    expect(part?.state).toMatchObject({ status: 'completed', output: JSON.stringify({ config: SETTINGS.config, season: 'spring' }) })
     const named = async (path: string, name: string) => (await server.get<{ name: string }[]>(path)).find((each) => each.name === name)
     expect(await named('/v2/agents', 'gardener')).toMatchObject({ description: 'Tends the garden.', mode: 'all' })
     expect(await named('/v2/commands', 'water')).toMatchObject({ description: 'Waters.', template: 'Water $ARGUMENTS' })
@@ -216,7 +258,7 @@ describe('an entry of the configuration', () => {
   })
 
   test('for an npm package that cannot be had says why, and everything else goes on', async () => {
-    const server = await begin({
+    const { server, scene } = await begin({
       'test.absent': { options: { npm: 'a-package-of-nobody@1.0.0' } },
       'test.services': serve('offers-services.mjs'),
     })

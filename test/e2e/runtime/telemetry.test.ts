@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, expect, test } from 'vitest'
+import { bundledAgent } from '../../fixtures/agents/bundled.js'
 import { finish, type ModelServer, type ModelServerRequest, reply, startModelServer, text, toolCall } from '../../fixtures/model-server.js'
 import { readOpenMetrics } from '../../fakes/openmetrics.js'
 import { PATIENCE } from '../../fakes/patience.js'
@@ -13,7 +14,7 @@ import { approve, toolProgram, untilState, writePackage } from '../server/plugin
 import { openScene, type Scene } from '../server/server.js'
 import { toolParts } from '../server/transcript.js'
 
-const AGENT = fileURLToPath(new URL('../../fixtures/agents/working.mjs', import.meta.url))
+const AGENT = bundledAgent('working')
 const META = fileURLToPath(new URL('../../fixtures/mcp-tells-meta.mjs', import.meta.url))
 const PLUGIN = 'dev.example.traced'
 const CALLER = { trace: '0af7651916cd43dd8448eb211c80319c', span: 'b7ad6b7169203331' }

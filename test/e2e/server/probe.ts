@@ -25,20 +25,34 @@ export async function startProbe(
   everyMs: number,
   behind?: number,
 ): Promise<Probe> {
-  const child = spawn(process.execPath, [fileURLToPath(new URL('../../fixtures/health-probe.mjs', import.meta.url))], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
-  const next = async () => String((await lines.next()).value)
-  child.stdin.write(`${JSON.stringify({ url: `${url}${path}`, pid, behind, everyMs })}\n`)
-  if ((await next()) !== 'asking') throw new Error('the probe did not start')
+  const asker = idle.pop() ?? startAsker()
+  asker.say(JSON.stringify({ url: `${url}${path}`, pid, behind, everyMs }))
+  if ((await asker.next()) !== 'asking') throw new Error('the probe did not start')
   return {
     async stop() {
-      child.stdin.end()
-      const times = (await next()).split(' ').map(Number)
+      asker.say('stop')
+      const times = (await asker.next()).split(' ').map(Number)
+      idle.push(asker)
       return times.toSorted((a, b) => a - b)
     },
   }
+}
+
+interface Asker {
+  say(line: string): void
+  next(): Promise<string>
+}
+
+/** Wait to be asked again; they end with the process of the tests, which does not wait for them. */
+const idle: Asker[] = []
+
+function startAsker(): Asker {
+  const child = spawn(process.execPath, [fileURLToPath(new URL('../../fixtures/health-probe.mjs', import.meta.url))], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  child.unref()
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  return { say: (line) => void child.stdin.write(`${line}\n`), next: async () => String((await lines.next()).value) }
 }
 
 /** The value below which `share` of the sorted values lie. */

@@ -10,6 +10,7 @@
 import { StringDecoder } from 'node:string_decoder'
 import { isDenied, lineNames, lineText } from '../../../machines/acceptance/standing.js'
 import { carriedLines } from '../../../machines/permission/lines-within.js'
+import { messageOf } from '../../../protocol/message-of.js'
 import { isWithin } from '../../../protocol/caller.js'
 import { SvcError } from '../../../protocol/errors.js'
 import type { PermissionAction } from '../../../protocol/interaction/interaction.js'
@@ -237,7 +238,7 @@ async function start(
     }
     const guarded = (signal: AbortSignal) =>
       run(signal).catch((error: unknown) => {
-        reject(refused(`the program cannot be started: ${error instanceof Error ? error.message : String(error)}`))
+        reject(refused(`the program cannot be started: ${messageOf(error)}`))
         throw error
       })
     const mine = openings.open(about, { timeoutMs, run: guarded, kill: () => about.pipe?.kill() })

@@ -1,4 +1,4 @@
-/** What `svc plugin test` says of a check whose input no call could have. */
+/** What `svc plugin test` says of a check that fails, and of one whose input no call could have. */
 import { expect, test } from 'vitest'
 import type { Check } from '../../../../src/cli/commands/plugin/check-file.js'
 import type { Harness } from '../../../../src/cli/commands/plugin/test/harness.js'
@@ -14,13 +14,35 @@ function harness() {
     asked: [],
     answers: {},
     until: async () => true,
-    async call(_method: string, params: unknown) {
-      called.push(params)
+    async call(method: string, params: unknown) {
+      if (method === 'tool.invoke') called.push(params)
       return { error: "KeyError: 'name'" }
     },
   }
   return { called, harness: fake as unknown as Harness }
 }
+
+test('tells what a package writes to its log after its answer, and nothing of the check before', async () => {
+  const log: string[] = []
+  const late = ['of the check before']
+  const fake = {
+    log,
+    asked: [],
+    answers: {},
+    async call(method: string) {
+      log.push(...late.splice(0))
+      if (method === 'tool.invoke') late.push('of this check')
+      return method === 'tool.invoke' ? { error: 'no' } : { result: null }
+    },
+    until: async (isThere: () => boolean) => isThere(),
+  }
+  const check = { name: 'greets', tool: 'greet', input: { name: 'Ada' } }
+  expect(await runCheck(fake as unknown as Harness, check, { host: {}, tools: TOOLS })).toEqual({
+    name: 'greets',
+    problem: 'it answered the error "no"',
+    log: ['of this check'],
+  })
+})
 
 const run = async (check: Check) => {
   const { called, harness: given } = harness()

@@ -8,8 +8,9 @@ import { difference, shown } from './expected.js'
 import type { Asked, Reply } from './conversation.js'
 import type { Harness } from './harness.js'
 
-/** ms. */
-const LATE = 500
+/** ms; how long a package may take to answer what asks nothing, and what it wrote before may take to be read. */
+const HEARD = 2000
+const READ = 100
 
 export interface Outcome {
   readonly name: string
@@ -32,6 +33,7 @@ export async function runCheck(harness: Harness, check: Check, { host, tools }: 
   const misfit = misfitOf(check, tools)
   // An author who expects an error tries what the package makes of an input that svc would not hand on.
   if (misfit !== undefined && check.error === undefined) return { name, problem: misfit }
+  await heard(harness, HEARD).catch(() => undefined) // what it still wrote for the check before
   const [logged, asked] = [harness.log.length, harness.asked.length]
   harness.answers = { ...host, ...check.host }
   try {
@@ -60,10 +62,16 @@ function told(problem: string | undefined, misfit: string | undefined): string |
   return problem === undefined || misfit === undefined ? problem : `${problem}; ${misfit}`
 }
 
-/** What it wrote meanwhile: on another pipe than its answers, so that it may come a moment later. */
+/** What it wrote meanwhile: on another pipe than its answers, and maybe after them. */
 async function logSince(harness: Harness, from: number): Promise<readonly string[]> {
-  await harness.until(() => harness.log.length > from, LATE)
+  await heard(harness, HEARD).catch(() => undefined)
+  await harness.until(() => harness.log.length > from, READ)
   return harness.log.slice(from)
+}
+
+/** Resolves once the package has answered what asks nothing: what came before was heard, and what it had to write is in its pipe. */
+async function heard(harness: Harness, timeoutMs?: number): Promise<void> {
+  await harness.call('hook.invoke', { hook: 'svc.test.none', context: {}, value: null }, timeoutMs)
 }
 
 async function perform(harness: Harness, check: Check): Promise<Reply> {
@@ -81,7 +89,7 @@ async function perform(harness: Harness, check: Check): Promise<Reply> {
   if ('route' in check) return harness.call('route.handle', { routeId: check.route, request: { ...ROUTE_REQUEST, ...request } })
   if ('event' in check) {
     harness.send({ method: 'event', params: { id: 'evt_test', properties: {}, ...check.event } })
-    await harness.call('hook.invoke', { hook: 'svc.test.none', context: {}, value: null }) // what came before it was heard
+    await heard(harness)
     return { result: null }
   }
   if ('provider' in check) return streamed(await harness.stream('provider.stream', { serviceId: check.provider, request: check.request }))

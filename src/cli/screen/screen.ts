@@ -50,7 +50,10 @@ async function paintedScreen(options: ChatOptions): Promise<number> {
       commands: () => [...Object.keys(SLASH), ...conversation.known],
       agents: () => conversation.agents,
       files: (typed) => pathsFor(typed, conversation.directory),
-      symbols: createSymbols(conversation, frames.soon),
+      symbols: createSymbols(conversation, () => {
+        typing.learn()
+        frames.soon()
+      }),
     },
     history: readHistory(),
     keep: keepHistory,

@@ -1,4 +1,4 @@
-/** What a file defines, as far as a language server tells: asked once for each file that is named while somebody types. */
+/** What a file defines, as far as a language server tells: asked once for each file that is named while somebody types, and again where nobody knew. */
 import type { Conversation } from './talk/conversation.js'
 
 /** What is known by now; `onChange` when it is more. */
@@ -18,7 +18,7 @@ export function createSymbols(conversation: Conversation, onChange: () => void):
         )
         onChange()
       })
-      .catch(() => undefined) // Nothing is offered where nobody knows.
+      .catch(() => known.delete(file)) // Nothing is offered where nobody knows; with the next key it is asked again.
     return []
   }
 }

@@ -17,6 +17,8 @@ export interface Typing {
   readonly offers: readonly string[]
   press(input: Input): void
   giveBack(texts: readonly string[]): void
+  /** More is known of what may follow than when it was typed. */
+  learn(): void
   /** What is asked now. */
   see(question: string | undefined): void
 }
@@ -38,6 +40,8 @@ export function createTyping(options: TypingOptions): Typing {
   const { conversation, sources } = options
   let editor = createEditor(options.history)
   let offers: Offers | undefined
+  /** Until something is typed. */
+  let isDismissed = false
   let asked: string | undefined
   /** I1 */
   let aside: Editor | undefined
@@ -45,7 +49,12 @@ export function createTyping(options: TypingOptions): Typing {
 
   function set(next: Editor): void {
     editor = next
-    offers = next.search === undefined && asked === undefined ? offersFor(next.draft, sources) : undefined
+    isDismissed = false
+    offer()
+  }
+
+  function offer(): void {
+    offers = editor.search === undefined && asked === undefined ? offersFor(editor.draft, sources) : undefined
   }
 
   function submit(): void {
@@ -93,6 +102,7 @@ export function createTyping(options: TypingOptions): Typing {
       case 'escape':
         if (editor.search !== undefined) return set(press(editor, name) ?? editor)
         offers = undefined
+        isDismissed = true
         return
       default:
         return set(press(editor, name) ?? editor)
@@ -117,6 +127,7 @@ export function createTyping(options: TypingOptions): Typing {
       }
     },
     giveBack: (texts) => (aside === undefined ? set(givenBack(editor, texts)) : void (aside = givenBack(aside, texts))),
+    learn: () => (isDismissed ? undefined : offer()),
     see(question) {
       if (question === asked) return
       const wasAsked = asked !== undefined

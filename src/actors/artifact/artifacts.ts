@@ -107,7 +107,6 @@ export function createArtifacts({ effects, store, directory, bounds = followBoun
       const folder = folderOf(caller.tenantId)
       uploading.add(id)
       try {
-        await files.makeDirectory(folder, { mode: 0o700 })
         const { size, sha256 } = await receive(files, { folder, id, fits }, upload.bytes)
         const artifact = artifactOf(id, upload, { size, sha256, created: clock.now(), workspaceId })
         await commit(caller, artifact, `${folder}/${id}`)
@@ -175,7 +174,9 @@ async function receive(
   bytes: ArtifactUpload['bytes'],
 ): Promise<Received> {
   const partial = `${folder}/${id}${PARTIAL}`
-  const sink = await files.createFile(partial)
+  const sink = await begin(files, folder, partial).catch((error: unknown) => {
+    throw atFolder(error, folder)
+  })
   try {
     const received = await copy(bytes, sink, fits)
     await sink.close()
@@ -185,6 +186,11 @@ async function receive(
     await sink.discard().catch(() => undefined)
     throw atFolder(error, folder)
   }
+}
+
+async function begin(files: Effects['files'], folder: string, partial: string): Promise<FileSink> {
+  await files.makeDirectory(folder, { mode: 0o700 })
+  return files.createFile(partial)
 }
 
 const FULL: Readonly<Record<string, string>> = {

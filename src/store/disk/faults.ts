@@ -35,9 +35,13 @@ export function storeFault(error: unknown, file?: string): unknown {
   return new SvcError('store.unavailable', `${known[1]} It is in ${directory}.`, { reason: code, directory }, { cause: error })
 }
 
-/** After these the handle is not written again: a failed sync leaves it unknown what the disk holds (threat-model §5). */
+/**
+ * After these the handle is not written again: a failed sync leaves it unknown what the disk holds (threat-model §5), and one that was opened while its
+ * disk was read-only stays so.
+ */
 export function endsHandle(error: unknown): boolean {
-  return sqliteCode(error)?.startsWith('SQLITE_IOERR') ?? false
+  const code = sqliteCode(error) ?? ''
+  return code.startsWith('SQLITE_IOERR') || code.startsWith('SQLITE_READONLY')
 }
 
 export function isDamage(error: unknown): boolean {

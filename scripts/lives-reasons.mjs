@@ -47,6 +47,7 @@ export const REASONS = {
   'src/cli/commands/acp/turns.ts AbortController left': 'ends what the effect of a turn tells; the turn is a machine, which ends it',
   'src/cli/commands/acp/turns.ts in flight turns': LISTED,
   'src/cli/screen/screen.ts setTimeout': 'pictures of a terminal: they end with the screen, which is a machine',
+  'src/cli/screen/symbols.ts in flight known': ONCE,
   'src/cli/screen/talk/conversation.ts AbortController stop': EFFECT,
   'src/cli/screen/talk/requests.ts in flight open': LISTED,
   'src/cli/screen/talk/requests.ts AbortController controller':

@@ -40,8 +40,6 @@ export function createTyping(options: TypingOptions): Typing {
   const { conversation, sources } = options
   let editor = createEditor(options.history)
   let offers: Offers | undefined
-  /** Until something is typed. */
-  let isDismissed = false
   let asked: string | undefined
   /** I1 */
   let aside: Editor | undefined
@@ -49,11 +47,6 @@ export function createTyping(options: TypingOptions): Typing {
 
   function set(next: Editor): void {
     editor = next
-    isDismissed = false
-    offer()
-  }
-
-  function offer(): void {
     offers = editor.search === undefined && asked === undefined ? offersFor(editor.draft, sources) : undefined
   }
 
@@ -102,7 +95,6 @@ export function createTyping(options: TypingOptions): Typing {
       case 'escape':
         if (editor.search !== undefined) return set(press(editor, name) ?? editor)
         offers = undefined
-        isDismissed = true
         return
       default:
         return set(press(editor, name) ?? editor)
@@ -127,7 +119,7 @@ export function createTyping(options: TypingOptions): Typing {
       }
     },
     giveBack: (texts) => (aside === undefined ? set(givenBack(editor, texts)) : void (aside = givenBack(aside, texts))),
-    learn: () => (isDismissed ? undefined : offer()),
+    learn: () => set(editor),
     see(question) {
       if (question === asked) return
       const wasAsked = asked !== undefined

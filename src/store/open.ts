@@ -144,7 +144,7 @@ function assemble(connection: Connection, failpoint: Failpoint | undefined, file
   const search = createSearchIndex(files.search, createSearchSource(connection, events))
   return {
     transact,
-    sessions: createSessionTable(connection),
+    sessions: createSessionTable(connection, queue.forget),
     messages: createMessageTable(connection, contents),
     contents: contents.table,
     restores: createRestoreTable(connection),

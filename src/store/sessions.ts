@@ -49,7 +49,11 @@ interface SessionRow {
   readonly json: string
 }
 
-export function createSessionTable(connection: Pick<Connection, 'query' | 'inTransaction'>): SessionTable {
+/** `deleted` is told of every session that is deleted: its rows elsewhere go with it. */
+export function createSessionTable(
+  connection: Pick<Connection, 'query' | 'inTransaction'>,
+  deleted: () => void = () => undefined,
+): SessionTable {
   const insert = connection.query<[SessionRow]>(`
     insert into sessions (id, tenant_id, parent_id, directory, path, archived, updated, search_key, summary, json)
     values (@id, @tenantId, @parentId, @directory, @path, @archived, @updated, @searchKey, @summary, @json)`)
@@ -90,6 +94,7 @@ export function createSessionTable(connection: Pick<Connection, 'query' | 'inTra
     delete(id) {
       kept.delete(id)
       remove.run(id)
+      deleted()
     },
     list(filter) {
       const sql = listSql(filter)

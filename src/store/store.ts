@@ -175,7 +175,7 @@ export interface QueueTable {
   /** A row is held only where that is said. */
   append(row: Omit<QueueRow, 'held'> & { readonly held?: boolean }): void
   /** Oldest first. */
-  list(sessionId: string): QueueHead[]
+  list(sessionId: string): readonly QueueHead[]
   get(id: string): QueueRow | undefined
   /** Bytes of all prompts of a session, as JSON. */
   bytes(sessionId: string): number

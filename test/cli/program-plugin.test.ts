@@ -100,7 +100,9 @@ describe('what svc plugin init writes', () => {
     const sound = await home.run(['plugin', 'doctor'])
     expect([sound.code, sound.stdout]).toEqual([
       0,
-      expect.stringMatching(new RegExp(`${revision}, 2 files, approved[^]*started for this check: it serves`)),
+      expect.stringMatching(
+        new RegExp(`content: approved for workspace scope, 2 files, ${revision}\n[^]*started for this check: it serves`),
+      ),
     ])
   })
 

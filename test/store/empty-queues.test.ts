@@ -28,3 +28,31 @@ it('a queue that was empty in a change that failed has what it had', () => {
   expect(fail).toThrow('no')
   expect([store.queue.list(row.sessionId).length, store.queue.size(row.sessionId), store.queue.first(row.sessionId)]).toEqual([1, 1, row])
 })
+
+it('what waits is told as it is stored, with few rows and with many', () => {
+  const { store, row } = storeWithSession()
+  const { sessionId } = row
+  const ids = Array.from({ length: 20 }, (_, at) => `que_${at + 1}`)
+  store.queue.list(sessionId)
+  for (const id of ids) store.transact('process', () => store.queue.append(queued(id)))
+  expect(store.queue.list(sessionId).map(({ id }) => id)).toEqual(ids)
+  for (const id of ids.slice(0, 17)) store.transact('process', () => store.queue.remove(id))
+  store.queue.list(sessionId)
+  store.transact('process', () => store.queue.setHeld('que_18', true))
+  expect(store.queue.list(sessionId).map(({ id, held }) => [id, held])).toEqual([
+    ['que_18', true],
+    ['que_19', false],
+    ['que_20', false],
+  ])
+  expect([store.queue.oldest(sessionId), store.queue.first(sessionId)?.id]).toEqual(['que_19', 'que_19'])
+  expect([store.queue.first(sessionId, ['continue']), store.queue.count(sessionId), store.queue.size(sessionId)]).toEqual([undefined, 2, 3])
+})
+
+it('a session that is made again after it was deleted has nothing of what waited', () => {
+  const { store, row } = storeWithSession()
+  store.queue.list(row.sessionId)
+  store.transact('process', () => store.queue.append(row))
+  store.transact('process', () => store.sessions.delete(row.sessionId))
+  store.transact('process', () => store.sessions.insert(session(row.sessionId)))
+  expect([store.queue.list(row.sessionId), store.queue.count(row.sessionId)]).toEqual([[], 0])
+})

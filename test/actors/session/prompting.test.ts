@@ -113,6 +113,22 @@ describe('a prompt', () => {
     expect(service.requests).toHaveLength(1)
   })
 
+  it('is one message when two are sent at once under one id', async () => {
+    const service = await startTestService()
+    const [id, other] = [await service.session(), await service.session()]
+    service.steps.push(says('once'))
+    const sent = [
+      { to: id, prompt: 'one' },
+      { to: id, prompt: 'two' },
+      { to: other, prompt: 'one' },
+    ]
+    const ends = await Promise.allSettled(sent.map(({ to, prompt }) => service.prompt(to, { prompt, messageId: 'msg_twice' })))
+    const reasons = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason] : []))
+    expect(reasons).toMatchObject([{ code: 'resource.conflict' }, { code: 'resource.conflict' }])
+    await service.idle(id)
+    expect(service.events.filter(({ type }) => type === 'session.prompt.admitted')).toHaveLength(1)
+  })
+
   it('with noReply is appended to an idle session without a run', async () => {
     const service = await startTestService()
     const id = await service.session()

@@ -56,10 +56,10 @@ export async function submitPrompt(
   const { directory } = sessionOrThrow(core, sessionId)
   const given = settle(core, caller, request)
   await refuseSubtasks(core, directory, sessionId, given)
-  const answering = await refuseUnanswerable(core, sessionId, given)
+  const fresh = await refuseUnanswerable(core, sessionId, given)
   if (!isLongPrompt(given)) {
-    const early = answering && (await beginning.early?.(given, answering))
-    return place(core, caller, sessionId, given, delivery, { wake: beginning.wake, early })
+    const early = fresh && (await beginning.early?.(given, fresh.target))
+    return place(core, caller, sessionId, given, delivery, { wake: beginning.wake, early, newAt: fresh?.commits })
   }
   await nextTurn()
   const prompt = await keepAttached(core, sessionId, given).catch((error: unknown) => {
@@ -68,7 +68,7 @@ export async function submitPrompt(
   })
   const { store } = core
   try {
-    await place(core, caller, sessionId, prompt, delivery, { wake: beginning.wake, early: undefined })
+    await place(core, caller, sessionId, prompt, delivery, { wake: beginning.wake, early: undefined, newAt: undefined })
   } catch (error) {
     store.contents.release(prompt.parts)
     store.transact('process', () => store.messages.sweepContents(sessionId))
@@ -79,27 +79,33 @@ export async function submitPrompt(
 
 /**
  * Throws when the agent or the model that would answer is not there or cannot be used, or what the prompt names does not exist (I3). What was
- * accepted before is told so, whatever became of its model; of others this answers who they are.
+ * accepted before is told so, whatever became of its model; of others this answers who they are, and after how many commits they were new.
  */
-async function refuseUnanswerable(core: Rows & Sources, sessionId: string, prompt: QueuedPrompt): Promise<RunTarget | undefined> {
+async function refuseUnanswerable(
+  core: Rows & Sources,
+  sessionId: string,
+  prompt: QueuedPrompt,
+): Promise<{ readonly target: RunTarget; readonly commits: number } | undefined> {
   const { store } = core
+  const { commits } = core.journal
   if (store.queue.byMessageId(prompt.messageId) !== undefined || store.messages.get(prompt.messageId) !== undefined) return undefined
   refuseNested(core, sessionId)
   const target = await resolveTarget(core, sessionId, prompt)
   if (prompt.model !== undefined) refuseUnknownVariant(target.model)
-  return target
+  return { target, commits }
 }
 
+/** `newAt`: after so many commits the prompt was a new one, which it is until the next. */
 async function place(
   core: Rows & Work & Sources,
   caller: Caller,
   sessionId: string,
   prompt: QueuedPrompt,
   delivery: 'steer' | 'queue',
-  { wake, early }: { readonly wake: () => void; readonly early: Early | undefined },
+  { wake, early, newAt }: { readonly wake: () => void; readonly early: Early | undefined; readonly newAt: number | undefined },
 ): Promise<void> {
   const target = isSilent(prompt) ? await resolveTarget(core, sessionId, prompt) : undefined
-  const repeat = repeatOf(core, sessionId, prompt, delivery)
+  const repeat = newAt === core.journal.commits ? undefined : repeatOf(core, sessionId, prompt, delivery)
   if (repeat?.type === 'held') {
     if (!isOfPerson(caller, prompt)) throw heldPrompt(prompt)
     releaseHeld(core, caller, repeat.row)

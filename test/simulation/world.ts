@@ -298,7 +298,6 @@ export async function createWorld(seed: number, defect: Defect = {}): Promise<Wo
     met,
     async perform(step) {
       trace.add(step)
-      if (process.env['DBG']) console.error(JSON.stringify(step))
       await take(step)
       await turns(step.turns)
     },

@@ -77,7 +77,10 @@ describe('the history of a repository is told, or why it is not', () => {
       if (repository === undefined) throw new Error('there is none')
       return (await turnsDuring(() => createHistories(files).first(repository))).turns
     }
-    const [few, many] = [await turnsOf('none'), await turnsOf('many refs')]
+    // A busy machine adds turns to any of them, and takes none away.
+    let few = Number.POSITIVE_INFINITY
+    for (let times = 0; times < 5; times++) few = Math.min(few, await turnsOf('none'))
+    const many = await turnsOf('many refs')
     expect(many).toBeGreaterThan(few + 5)
   })
 })

@@ -3,6 +3,8 @@
  *
  * I1 Statements are prepared at first use and once per handle. I2 A handle that met an I/O error is not written
  * again: outside a transaction it is closed and the file opened anew. I3 Changes run inside a transaction only.
+ * I4 What was opened after that may be read-only, as its disk was then, which nothing tells: until one has written, each transaction begins with
+ * a handle of its own.
  */
 import type { Database, Statement } from 'better-sqlite3'
 import { SvcError } from '../../protocol/errors.js'
@@ -22,6 +24,9 @@ export interface Connection {
   query<P extends readonly unknown[], R = never>(sql: string): Query<P, R>
   /** Runs SQL without values, e.g. a pragma. */
   exec(sql: string): void
+  /** `synchronous`: of the transaction; set where the handle has another. */
+  begin(synchronous: 'full' | 'normal'): void
+  commit(): void
   readonly inTransaction: boolean
   /** Characters of all texts that changes have bound so far: how fast the log grows. */
   readonly written: number
@@ -40,6 +45,10 @@ export function createConnection(open: () => Database, options: { readonly reope
   let handles = 1
   let closed = false
   let written = 0
+  /** As this handle has it. */
+  let mode: 'full' | 'normal' | undefined
+  /** I4 */
+  let isDoubtful = false
 
   function current(): Database {
     if (closed) throw new SvcError('lifecycle.closed', 'The store is closed.')
@@ -60,8 +69,17 @@ export function createConnection(open: () => Database, options: { readonly reope
   }
 
   function retire(error: unknown): void {
-    if (options.reopens && endsHandle(error)) handle.close()
+    if (endsHandle(error)) abandon()
   }
+
+  function abandon(): void {
+    if (!options.reopens) return
+    handle.close()
+    mode = undefined
+    isDoubtful = true
+  }
+
+  const exec = (sql: string): void => guard((database) => void database.exec(sql))
 
   return {
     query<P extends readonly unknown[], R>(sql: string): Query<P, R> {
@@ -92,7 +110,19 @@ export function createConnection(open: () => Database, options: { readonly reope
           }),
       }
     },
-    exec: (sql) => guard((database) => void database.exec(sql)),
+    exec,
+    begin(synchronous) {
+      if (isDoubtful) abandon()
+      if (mode !== synchronous) {
+        exec(`pragma synchronous = ${synchronous}`)
+        mode = synchronous
+      }
+      exec('begin immediate')
+    },
+    commit() {
+      exec('commit')
+      if (isDoubtful) isDoubtful = handle.prepare('select total_changes()').pluck().get() === 0
+    },
     get inTransaction() {
       return handle.inTransaction
     },
@@ -102,9 +132,7 @@ export function createConnection(open: () => Database, options: { readonly reope
     get handles() {
       return handle.open ? handles : handles + 1
     },
-    abandon() {
-      if (options.reopens) handle.close()
-    },
+    abandon,
     rollBack(error) {
       retire(error)
       if (handle.inTransaction) handle.exec('rollback')

@@ -1,4 +1,4 @@
-// Holds threat-model §6.6.1.
+// Holds threat-model §6.6.
 /** A store whose disk turns read-only: what is said of it, and which handles are written once it can be. */
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -45,16 +45,17 @@ export function createConnection(open: () => Database, options: { readonly reope
   let handles = 1
   let closed = false
   let written = 0
-  /** As this handle has it. */
-  let mode: 'full' | 'normal' | undefined
-  /** I4 */
-  let isDoubtful = false
+  /** Of the handle that is open, once a transaction has set it. */
+  let synchronous = ''
+  /** Number of the handle that is known to write (I4). */
+  let proven = handles
 
   function current(): Database {
     if (closed) throw new SvcError('lifecycle.closed', 'The store is closed.')
     if (!handle.open) {
       handle = open()
       handles++
+      synchronous = ''
     }
     return handle
   }
@@ -73,55 +74,25 @@ export function createConnection(open: () => Database, options: { readonly reope
   }
 
   function abandon(): void {
-    if (!options.reopens) return
-    handle.close()
-    mode = undefined
-    isDoubtful = true
+    if (options.reopens) handle.close()
   }
 
   const exec = (sql: string): void => guard((database) => void database.exec(sql))
 
   return {
-    query<P extends readonly unknown[], R>(sql: string): Query<P, R> {
-      let owner: Database | undefined
-      let statement: Statement<unknown[], R> | undefined
-      function on(database: Database): Statement<unknown[], R> {
-        if (statement === undefined || owner !== database) statement = database.prepare<unknown[], R>(sql)
-        owner = database
-        return statement
-      }
-      return {
-        get: (...params) => guard((database) => on(database).get(...params)),
-        all: (...params) => guard((database) => on(database).all(...params)),
-        upTo: (isLast, ...params) =>
-          guard((database) => {
-            const rows: R[] = []
-            for (const row of on(database).iterate(...params)) {
-              rows.push(row)
-              if (isLast(row)) break
-            }
-            return rows
-          }),
-        run: (...params) =>
-          guard((database) => {
-            if (!database.inTransaction) throw new Error(`a change outside of a transaction: ${sql.trim().slice(0, 80)}`)
-            written += charactersOf(params)
-            return on(database).run(...params).changes
-          }),
-      }
-    },
+    query: (sql) => createQuery(sql, guard, (params) => (written += charactersOf(params))),
     exec,
-    begin(synchronous) {
-      if (isDoubtful) abandon()
-      if (mode !== synchronous) {
-        exec(`pragma synchronous = ${synchronous}`)
-        mode = synchronous
-      }
-      exec('begin immediate')
+    begin(wanted) {
+      if (proven !== handles) abandon()
+      guard((database) => {
+        if (synchronous !== wanted) database.exec(`pragma synchronous = ${wanted}`)
+        synchronous = wanted
+        database.exec('begin immediate')
+      })
     },
     commit() {
       exec('commit')
-      if (isDoubtful) isDoubtful = handle.prepare('select total_changes()').pluck().get() === 0
+      if (proven !== handles && handle.prepare('select total_changes()').pluck().get() !== 0) proven = handles
     },
     get inTransaction() {
       return handle.inTransaction
@@ -142,6 +113,39 @@ export function createConnection(open: () => Database, options: { readonly reope
       closed = true
       handle.close()
     },
+  }
+}
+
+function createQuery<P extends readonly unknown[], R>(
+  sql: string,
+  guard: <T>(work: (database: Database) => T) => T,
+  binds: (params: P) => void,
+): Query<P, R> {
+  let owner: Database | undefined
+  let statement: Statement<unknown[], R> | undefined
+  function on(database: Database): Statement<unknown[], R> {
+    if (statement === undefined || owner !== database) statement = database.prepare<unknown[], R>(sql)
+    owner = database
+    return statement
+  }
+  return {
+    get: (...params) => guard((database) => on(database).get(...params)),
+    all: (...params) => guard((database) => on(database).all(...params)),
+    upTo: (isLast, ...params) =>
+      guard((database) => {
+        const rows: R[] = []
+        for (const row of on(database).iterate(...params)) {
+          rows.push(row)
+          if (isLast(row)) break
+        }
+        return rows
+      }),
+    run: (...params) =>
+      guard((database) => {
+        if (!database.inTransaction) throw new Error(`a change outside of a transaction: ${sql.trim().slice(0, 80)}`)
+        binds(params)
+        return on(database).run(...params).changes
+      }),
   }
 }
 

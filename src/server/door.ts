@@ -11,6 +11,7 @@ import { closeSync, existsSync, openSync, readlinkSync, realpathSync, rmSync, wr
 import { connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import * as z from 'zod'
+import { removeHint } from '../store/disk/hints.js'
 
 const NAME = 'server.sock'
 /** ms */
@@ -33,7 +34,7 @@ export interface DoorOptions {
 /** Opens it; answers the function that closes it. A door that cannot be had is no reason to stop: then nobody else uses the server. */
 export async function openDoor({ state, token, isAgents }: DoorOptions): Promise<() => void> {
   const path = join(state, NAME)
-  rmSync(path, { force: true })
+  removeHint(path)
   const open = new Set<Socket>()
   const server = createServer((socket) => {
     open.add(socket)
@@ -47,7 +48,7 @@ export async function openDoor({ state, token, isAgents }: DoorOptions): Promise
   return () => {
     if (isOpen) server.close()
     for (const socket of open) socket.destroy()
-    rmSync(path, { force: true })
+    removeHint(path)
   }
 }
 

@@ -2,9 +2,10 @@
  * A note in the state directory that says who is using it, for other commands of this user. The lock alone decides who may use it;
  * a note left by a process that was killed is believed by nobody.
  */
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SvcError } from '../protocol/errors.js'
+import { leaveHint, removeHint } from '../store/disk/hints.js'
 import { makeDirectoriesSync } from '../store/disk/make-directories.js'
 
 /** The server of `run` has a token, which `door.ts` gives to other commands. */
@@ -20,12 +21,8 @@ const USERS = 'users'
 /** Leaves the note; answers the function that takes it away. A note that cannot be written is no reason to stop. */
 export function notePresence(state: string, presence: Presence): () => void {
   const path = join(state, 'server.json')
-  try {
-    writeFileSync(path, `${JSON.stringify(presence)}\n`, { mode: 0o600 })
-  } catch {
-    return () => undefined
-  }
-  return () => rmSync(path, { force: true })
+  leaveHint(path, `${JSON.stringify(presence)}\n`)
+  return () => removeHint(path)
 }
 
 /** Who uses the state directory; undefined when nobody said so. */
@@ -60,9 +57,13 @@ function isAlive(pid: number): boolean {
 export function noteUse(state: string): () => void {
   const folder = join(state, USERS)
   const path = join(folder, String(process.pid))
-  makeDirectoriesSync(folder, 0o700)
-  writeFileSync(path, '', { mode: 0o600 })
-  return () => rmSync(path, { force: true })
+  try {
+    makeDirectoriesSync(folder, 0o700)
+  } catch {
+    return () => undefined
+  }
+  leaveHint(path, '')
+  return () => removeHint(path)
 }
 
 /** Whether another command uses the server in this process. */
@@ -71,7 +72,7 @@ export function hasUsers(state: string): boolean {
   if (!existsSync(folder)) return false
   return readdirSync(folder).some((name) => {
     const used = isAlive(Number(name))
-    if (!used) rmSync(join(folder, name), { force: true })
+    if (!used) removeHint(join(folder, name))
     return used
   })
 }

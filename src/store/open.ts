@@ -1,7 +1,5 @@
 /** Opens the store of one state directory: lock first, then the database, then its tables. */
-import { accessSync, constants } from 'node:fs'
 import { join } from 'node:path'
-import { SvcError } from '../protocol/errors.js'
 import { once } from '../kernel/once.js'
 import { createArtifactTable } from './artifacts.js'
 import { createPluginRowTable } from './plugin-rows.js'
@@ -59,11 +57,7 @@ export function openStore(options: StoreOptions): Store {
     const nowhere = { log: undefined, syncFile: undefined, search: undefined, checkpoints: createCheckpoints(undefined) }
     return assemble(connection, options.failpoint, { ...nowhere, release: () => connection.close() })
   }
-  try {
-    return openIn(prepareDirectory(options.directory), options)
-  } catch (error) {
-    throw atPlace(error, options.directory)
-  }
+  return openIn(prepareDirectory(options.directory), options)
 }
 
 function openIn(directory: string, options: StoreOptions): Store {
@@ -92,23 +86,6 @@ function openIn(directory: string, options: StoreOptions): Store {
   } catch (error) {
     lock.release()
     throw error
-  }
-}
-
-/** Names the directory of a store that cannot be used, and whether it can be written at all. */
-function atPlace(error: unknown, directory: string): unknown {
-  if (!(error instanceof SvcError) || error.code !== 'store.unavailable' || error.message.includes(directory)) return error
-  const refused = whyUnwritable(directory)
-  const message = `${error.message} It is in ${directory}${refused === undefined ? '' : `, which cannot be written (${refused})`}.`
-  return new SvcError(error.code, message, { ...error.details, directory }, { cause: error.cause })
-}
-
-function whyUnwritable(directory: string): string | undefined {
-  try {
-    accessSync(directory, constants.W_OK)
-    return undefined
-  } catch (error) {
-    return error instanceof Error && 'code' in error ? String(error.code) : String(error)
   }
 }
 
@@ -173,9 +150,12 @@ function assemble(connection: Connection, failpoint: Failpoint | undefined, file
       connection.exec('pragma wal_checkpoint(passive)')
     },
     close: once(() => {
-      search.close()
-      logSync.close()
-      files.release()
+      try {
+        search.close()
+      } finally {
+        logSync.close()
+        files.release()
+      }
     }),
   }
 }

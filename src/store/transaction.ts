@@ -21,7 +21,6 @@ export function createTransact(
   onRollback = (): void => undefined,
 ): Transact {
   let active: Durability | undefined
-  let synced: Durability | undefined
   let nestedFailure: { readonly error: unknown } | undefined
 
   function join<T>(durability: Durability, change: () => T): T {
@@ -36,24 +35,17 @@ export function createTransact(
     }
   }
 
-  function begin(durability: Durability): void {
-    if (synced !== durability) connection.exec(durability === 'power' ? 'pragma synchronous = full' : 'pragma synchronous = normal')
-    synced = durability
-    connection.exec('begin immediate')
-  }
-
   return (durability, change) => {
     if (active !== undefined) return join(durability, change)
-    begin(durability)
+    connection.begin(durability === 'power' ? 'full' : 'normal')
     active = durability
     try {
       const result = settled(change())
       if (nestedFailure !== undefined) throw nestedFailure.error
       failpoint?.('commit')
-      connection.exec('commit')
+      connection.commit()
       return result
     } catch (error) {
-      synced = undefined
       onRollback()
       throw connection.rollBack(error)
     } finally {

@@ -69,6 +69,18 @@ describe('the log of the store', () => {
     connection.close()
   })
 
+  it('names place and reason when it cannot be synced', async () => {
+    const { connection, log } = openLog(() => Promise.reject(Object.assign(new Error('no'), { code: 'EROFS' })))
+    await log.sync()
+    await expect(log.sync()).rejects.toMatchObject({
+      code: 'store.unavailable',
+      message: `The store cannot be used: its log ${join(directory, 'x.sqlite3-wal')} could not be synced (EROFS).`,
+      details: { reason: 'EROFS', directory },
+    })
+    log.close()
+    connection.close()
+  })
+
   it('may be closed while a sync is under way', async () => {
     let go = (): void => undefined
     const { connection, log, write } = openLog(() => new Promise((resolve) => (go = resolve)))

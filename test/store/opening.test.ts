@@ -145,6 +145,16 @@ describe('the lock', () => {
     rmSync(path)
     expect(openHere().sessions.count('local')).toBe(0)
   })
+
+  it('is free again where the index of the search could not be closed', () => {
+    const store = openHere()
+    store.search.open()
+    const other = new Database(join(directory, 'search.sqlite3'))
+    other.exec('begin immediate')
+    expect(() => store.close()).toThrow('another program holds the database')
+    other.close()
+    expect(openHere().sessions.count('local')).toBe(0)
+  })
 })
 
 describe('sequences', () => {

@@ -3,6 +3,8 @@
  *
  * I1 Statements are prepared at first use and once per handle. I2 A handle that met an I/O error is not written
  * again: outside a transaction it is closed and the file opened anew. I3 Changes run inside a transaction only.
+ * I4 What was opened after that may be read-only, as its disk was then, which nothing tells: until one has written, each transaction begins with
+ * a handle of its own.
  */
 import type { Database, Statement } from 'better-sqlite3'
 import { SvcError } from '../../protocol/errors.js'
@@ -22,6 +24,9 @@ export interface Connection {
   query<P extends readonly unknown[], R = never>(sql: string): Query<P, R>
   /** Runs SQL without values, e.g. a pragma. */
   exec(sql: string): void
+  /** `synchronous`: of the transaction; set where the handle has another. */
+  begin(synchronous: 'full' | 'normal'): void
+  commit(): void
   readonly inTransaction: boolean
   /** Characters of all texts that changes have bound so far: how fast the log grows. */
   readonly written: number
@@ -40,12 +45,17 @@ export function createConnection(open: () => Database, options: { readonly reope
   let handles = 1
   let closed = false
   let written = 0
+  /** Of the handle that is open, once a transaction has set it. */
+  let synchronous = ''
+  /** Number of the handle that is known to write (I4). */
+  let proven = handles
 
   function current(): Database {
     if (closed) throw new SvcError('lifecycle.closed', 'The store is closed.')
     if (!handle.open) {
       handle = open()
       handles++
+      synchronous = ''
     }
     return handle
   }
@@ -60,39 +70,30 @@ export function createConnection(open: () => Database, options: { readonly reope
   }
 
   function retire(error: unknown): void {
-    if (options.reopens && endsHandle(error)) handle.close()
+    if (endsHandle(error)) abandon()
   }
 
+  function abandon(): void {
+    if (options.reopens) handle.close()
+  }
+
+  const exec = (sql: string): void => guard((database) => void database.exec(sql))
+
   return {
-    query<P extends readonly unknown[], R>(sql: string): Query<P, R> {
-      let owner: Database | undefined
-      let statement: Statement<unknown[], R> | undefined
-      function on(database: Database): Statement<unknown[], R> {
-        if (statement === undefined || owner !== database) statement = database.prepare<unknown[], R>(sql)
-        owner = database
-        return statement
-      }
-      return {
-        get: (...params) => guard((database) => on(database).get(...params)),
-        all: (...params) => guard((database) => on(database).all(...params)),
-        upTo: (isLast, ...params) =>
-          guard((database) => {
-            const rows: R[] = []
-            for (const row of on(database).iterate(...params)) {
-              rows.push(row)
-              if (isLast(row)) break
-            }
-            return rows
-          }),
-        run: (...params) =>
-          guard((database) => {
-            if (!database.inTransaction) throw new Error(`a change outside of a transaction: ${sql.trim().slice(0, 80)}`)
-            written += charactersOf(params)
-            return on(database).run(...params).changes
-          }),
-      }
+    query: (sql) => createQuery(sql, guard, (params) => (written += charactersOf(params))),
+    exec,
+    begin(wanted) {
+      if (proven !== handles) abandon()
+      guard((database) => {
+        if (synchronous !== wanted) database.exec(`pragma synchronous = ${wanted}`)
+        synchronous = wanted
+        database.exec('begin immediate')
+      })
     },
-    exec: (sql) => guard((database) => void database.exec(sql)),
+    commit() {
+      exec('commit')
+      if (proven !== handles && handle.prepare('select total_changes()').pluck().get() !== 0) proven = handles
+    },
     get inTransaction() {
       return handle.inTransaction
     },
@@ -102,9 +103,7 @@ export function createConnection(open: () => Database, options: { readonly reope
     get handles() {
       return handle.open ? handles : handles + 1
     },
-    abandon() {
-      if (options.reopens) handle.close()
-    },
+    abandon,
     rollBack(error) {
       retire(error)
       if (handle.inTransaction) handle.exec('rollback')
@@ -114,6 +113,39 @@ export function createConnection(open: () => Database, options: { readonly reope
       closed = true
       handle.close()
     },
+  }
+}
+
+function createQuery<P extends readonly unknown[], R>(
+  sql: string,
+  guard: <T>(work: (database: Database) => T) => T,
+  binds: (params: P) => void,
+): Query<P, R> {
+  let owner: Database | undefined
+  let statement: Statement<unknown[], R> | undefined
+  function on(database: Database): Statement<unknown[], R> {
+    if (statement === undefined || owner !== database) statement = database.prepare<unknown[], R>(sql)
+    owner = database
+    return statement
+  }
+  return {
+    get: (...params) => guard((database) => on(database).get(...params)),
+    all: (...params) => guard((database) => on(database).all(...params)),
+    upTo: (isLast, ...params) =>
+      guard((database) => {
+        const rows: R[] = []
+        for (const row of on(database).iterate(...params)) {
+          rows.push(row)
+          if (isLast(row)) break
+        }
+        return rows
+      }),
+    run: (...params) =>
+      guard((database) => {
+        if (!database.inTransaction) throw new Error(`a change outside of a transaction: ${sql.trim().slice(0, 80)}`)
+        binds(params)
+        return on(database).run(...params).changes
+      }),
   }
 }
 

@@ -6,8 +6,8 @@
  */
 import { close, fdatasync, openSync } from 'node:fs'
 import { promisify } from 'node:util'
-import { SvcError } from '../../protocol/errors.js'
 import type { Connection } from './connection.js'
+import { syncFault } from './faults.js'
 
 const syncFile = promisify(fdatasync)
 
@@ -49,7 +49,7 @@ export function createLogSync(
         await sync(log.fd)
       } catch (cause) {
         if (!closed) connection.abandon()
-        throw new SvcError('store.unavailable', 'The store cannot be used: its log could not be synced.', {}, { cause })
+        throw syncFault(cause, path)
       } finally {
         isSyncing = false
         if (closed) forget()

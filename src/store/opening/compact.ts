@@ -28,11 +28,12 @@ export function compactStore(state: string, now: number, alone: () => void): voi
   try {
     finishExchange(directory)
     alone()
-    const database = openDatabase(join(directory, 'agent.sqlite3'), now)
+    const path = join(directory, 'agent.sqlite3')
+    const database = openDatabase(path, now)
     try {
       database.exec('vacuum; pragma wal_checkpoint(truncate)')
     } catch (error) {
-      throw storeFault(error)
+      throw storeFault(error, path)
     } finally {
       database.close()
     }

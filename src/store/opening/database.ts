@@ -25,7 +25,7 @@ export function openDatabase(path: string, now: number): Handle {
     if (isOld) forgetOldSchemas(path)
     return database
   } catch (error) {
-    const reported = isDamage(error) ? damaged(database, error) : storeFault(error)
+    const reported = isDamage(error) ? damaged(database, error) : storeFault(error, path)
     database.close()
     throw reported
   }
@@ -36,7 +36,7 @@ export function openHandle(path: string): Handle {
   try {
     return new Database(path, { timeout: 0 })
   } catch (error) {
-    throw storeFault(error)
+    throw storeFault(error, path)
   }
 }
 

@@ -15,7 +15,7 @@ export function tryFileLock(path: string): (() => void) | undefined {
   } catch (error) {
     database.close()
     if (sqliteCode(error)?.startsWith('SQLITE_BUSY')) return undefined
-    throw storeFault(error)
+    throw storeFault(error, path)
   }
   return () => void database.close()
 }

@@ -68,7 +68,7 @@ export function openIndexFile(path: string | undefined, boot = bootOf()): { read
     if (version === VERSION && isTrusted(handle, boot)) return { handle: inUse(configured(handle), boot), isNew: false }
     handle.close()
   } catch (error) {
-    if (!isSpoilt(error)) throw storeFault(error)
+    if (!isSpoilt(error)) throw storeFault(error, path)
   }
   removeIndexFile(path)
   return { handle: inUse(made(path), boot), isNew: true }
@@ -113,7 +113,7 @@ function made(path: string | undefined): Handle {
     handle.exec(`begin immediate; ${SCHEMA} pragma user_version = ${VERSION}; commit`)
     return handle
   } catch (error) {
-    throw storeFault(error)
+    throw storeFault(error, path)
   }
 }
 

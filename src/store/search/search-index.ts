@@ -66,7 +66,7 @@ export function createSearchIndex(path: string | undefined, source: SearchSource
       try {
         return use()
       } catch (error) {
-        if (!isSpoilt(error) || path === undefined) throw storeFault(error)
+        if (!isSpoilt(error) || path === undefined) throw storeFault(error, path)
       }
       removeIndexFile(path)
       return use()
@@ -92,7 +92,7 @@ export function createSearchIndex(path: string | undefined, source: SearchSource
         if (!isSame()) return undefined
         return fused([part.value, opened.vectors.of.near(vector, limit, sessions)], limit)
       } catch (error) {
-        if (!isSpoilt(error)) throw storeFault(error)
+        if (!isSpoilt(error)) throw storeFault(error, path)
         if (isSame()) opened = { ...opened, isSpoilt: true }
         return undefined
       }
@@ -125,7 +125,7 @@ export function createSearchIndex(path: string | undefined, source: SearchSource
       try {
         close()
       } catch (error) {
-        if (!isSpoilt(error)) throw storeFault(error) // what is damaged is found by the next start
+        if (!isSpoilt(error)) throw storeFault(error, path) // what is damaged is found by the next start
       }
     },
   }
@@ -139,7 +139,7 @@ function stepped({ handle, log, writer }: Opened): ReturnType<SearchIndex['step'
   } catch (error) {
     if (handle.inTransaction) handle.exec('rollback')
     if (isSpoilt(error)) return 'damaged'
-    throw storeFault(error)
+    throw storeFault(error, handle.name)
   }
 }
 

@@ -9,6 +9,7 @@ import { nodePaths } from '../../../platform/node/paths.js'
 import { readProcess } from '../../../platform/node/process/process-table.js'
 import { createCommandSandbox } from '../../../platform/confinement/confined-command.js'
 import { refuseOrphanedLog } from '../../../store/disk/state-directory.js'
+import { whyUnwritable } from '../../../store/disk/trial.js'
 import { unreadValues, unreadVariables } from '../../../protocol/system/variables.js'
 import { type Finding, finding } from '../../findings.js'
 import { messageOf } from '../../../protocol/message-of.js'
@@ -82,6 +83,8 @@ function stateDirectory(state: string): string {
     return `${state} (made by the first start)`
   }
   accessSync(state, constants.R_OK | constants.W_OK)
+  const refused = whyUnwritable(state) // a disk that turned read-only gives access, and takes nothing
+  if (refused !== undefined) throw new Error(`${state} cannot be written (${refused})`)
   const mode = statSync(state).mode & 0o777
   if ((mode & 0o077) !== 0) throw new Error(`${state} can be read by other users (mode ${mode.toString(8)}); run: chmod 700 ${state}`)
   return state

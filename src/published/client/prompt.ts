@@ -6,25 +6,22 @@
  * I3 After a gap the state of the server is read and told as what was missed; where events were lost for good, the gap is told first.
  * I4 An abort is passed on to the server once the prompt may have reached it, and nothing is sent after it: a prompt that waits is taken back,
  *    its run is aborted, and the run it waits for goes on. When that does not end the run within `ABORT_WAIT`, the iteration fails.
- * I5 No other run is aborted: until it is known which one has the prompt, it is looked for again.
  */
 import type { Message, PromptRequestInput } from '../../protocol/message/message.js'
 import { createAsking } from './asking.js'
 import { waitingRequests } from './attend.js'
-import { catchUp, findStanding, openRequests } from './catch-up.js'
+import { catchUp, openRequests } from './catch-up.js'
 import type { PromptEnd, PromptEvent, PromptOptions } from './client-types.js'
 import { SvcClientError } from './error.js'
 import { openEvents } from './events.js'
 import type { Operations, SvcEvent } from './operation-types.js'
 import { ATTEMPTS, patiently } from './patience.js'
 import { type Platform, pause } from './platform.js'
+import { endOwn } from './take-back.js'
 import { createTranscript, TAKEN_BACK, type Transcript } from './transcript.js'
 import type { Transport } from './transport.js'
 
 const ABORT_WAIT = 5000
-/** What was admitted and has not begun is neither in the queue nor stored for some moments. */
-const BEGINS_MS = 25
-const MOST_TRIES = 40
 
 interface Context {
   readonly operations: Pick<Operations, 'sessions' | 'interactions'>
@@ -109,32 +106,13 @@ export async function* followPrompt(context: Context, prompt: Prompt, options: P
     const waited = pause(context.platform, ABORT_WAIT, stop.signal).then(() => stop.abort())
     try {
       await Promise.race([answered, waited])
-      takenBack = await endOwn()
+      const ending = { sessionId, messageId, transcript, abortQueue, isSent: () => isSent, signal: stop.signal }
+      takenBack = await endOwn(operations, context.platform, ending)
       if (takenBack) stop.abort()
     } catch (error) {
       if (!stop.signal.aborted) throw error
     }
     await waited
-  }
-
-  /** I5. Answers whether the prompt was taken back; false: its run ends. */
-  async function endOwn(): Promise<boolean> {
-    const { sessions } = operations
-    const place = { sessionId, messageId, signal: stop.signal }
-    for (let tries = 1; ; tries++) {
-      if (!transcript.started && (await sessions.queue.pop(place)).removed > 0) return true
-      const { runId: seen } = transcript
-      const standing = seen === undefined ? await findStanding(operations, place) : { is: 'running' as const, runId: seen }
-      if (standing.is === 'running') {
-        const body = { runId: standing.runId, ...(abortQueue !== undefined && { queue: abortQueue }) }
-        await sessions.abort({ sessionId, signal: stop.signal, body })
-      }
-      if (standing.is === 'running' || standing.is === 'over') return false
-      // What was sent before, if at all, and is nowhere has never come.
-      if (standing.is === 'absent' && !isSent && (standing.isIdle || tries >= MOST_TRIES)) return true
-      await pause(context.platform, BEGINS_MS, stop.signal)
-      stop.signal.throwIfAborted()
-    }
   }
 
   function* tell(events: Iterable<SvcEvent>): Generator<PromptEvent> {

@@ -6,7 +6,7 @@
  */
 import { isDelegated, type Session } from '../../../protocol/session/session.js'
 import type { Client } from '../../../published/client/client-types.js'
-import { SvcClientError } from '../../../published/client/error.js'
+import { SvcClientError } from '../../../published/client/client.js'
 
 const PAGE = 200
 /** Somebody works in it again, or has deleted it. */

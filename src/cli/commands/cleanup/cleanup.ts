@@ -24,17 +24,15 @@ interface Unused {
   readonly forks: readonly string[]
 }
 
-const NONE: Unused = { conversations: [], forks: [] }
-
 /** Prints what is kept; answers 0, or 1 when a server uses what should go. */
 export async function cleanup({ unusedFor, yes, json }: CleanupOptions): Promise<number> {
   const paths = nodePaths(process.env) // before a server in this process takes them out of the environment
-  const unused = unusedFor === undefined ? NONE : await withClient((client) => unusedSince(client, unusedFor, yes))
+  const unused = unusedFor === undefined ? undefined : await withClient((client) => unusedSince(client, unusedFor, yes))
   const before = keptParts(paths, freeBytes)
   const problem = yes ? removeRest(paths) : undefined
   const parts = yes ? keptParts(paths, freeBytes) : before
   const freed = yes ? sum(before, 'bytes') - sum(parts, 'bytes') : undefined
-  if (json) writeOut(`${jsonText({ parts, ...unused, ...(freed !== undefined && { freed }) }, 2)}\n`)
+  if (json) writeOut(`${jsonText({ parts, conversations: [], forks: [], ...unused, ...(freed !== undefined && { freed }) }, 2)}\n`)
   else writeOut(text(parts, unused, yes) + (freed === undefined ? '' : `given back: ${sizeText(freed)}\n`))
   if (problem !== undefined) writeError(`svc: ${problem}\n`)
   return problem === undefined ? 0 : 1
@@ -72,7 +70,7 @@ function removeRest({ state, cache }: Paths): string | undefined {
   }
 }
 
-function text(parts: readonly Kept[], unused: Unused, isDone: boolean): string {
+function text(parts: readonly Kept[], unused: Unused | undefined, isDone: boolean): string {
   const rows = parts
     .filter(({ bytes }) => bytes > 0)
     .map(({ what, files, bytes, goes, stays, path }) => [
@@ -85,11 +83,11 @@ function text(parts: readonly Kept[], unused: Unused, isDone: boolean): string {
     ])
   const all = ['all', '', sizeText(sum(parts, 'bytes')), sizeText(sum(parts, 'goes')), '', '']
   const next = isDone ? '' : 'nothing was changed; svc cleanup --yes does it\n'
-  return `${columns([['WHAT', 'FILES', 'SIZE', isDone ? 'LEFT TO GO' : 'WOULD GO', 'THE REST GOES', 'WHERE'], ...rows, all])}${unusedText(unused, isDone)}${next}`
+  return `${columns([['WHAT', 'FILES', 'SIZE', isDone ? 'LEFT TO GO' : 'WOULD GO', 'THE REST GOES', 'WHERE'], ...rows, all])}${unused === undefined ? '' : unusedText(unused, isDone)}${next}`
 }
 
 function unusedText({ conversations, forks }: Unused, isDone: boolean): string {
-  if (conversations.length === 0) return ''
+  if (conversations.length === 0) return 'every conversation has been used since, or is in use\n'
   const gone = `${counted(conversations.length, 'conversation')} ${isDone ? 'deleted' : 'would be deleted'}\n`
   if (forks.length === 0) return gone
   return `${gone}${counted(forks.length, 'fork')} of them ${forks.length === 1 ? 'is' : 'are'} in use and ${isDone ? 'stayed' : 'would stay'}\n`

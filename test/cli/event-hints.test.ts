@@ -30,7 +30,7 @@ test('looks again after events of the type alone, wherever else the words of it 
 
 test.each(['at its first hint', 'later'])('who stops reading %s leaves no connection open', async (when) => {
   const signals: (AbortSignal | undefined)[] = []
-  const open = async ({ signal }: { readonly signal?: AbortSignal }) => {
+  const open = async ({ signal }: { readonly signal?: AbortSignal | undefined }) => {
     signals.push(signal)
     return new Response(new Blob([record('permission.asked', {})]).stream())
   }

@@ -27,3 +27,14 @@ test('looks again after events of the type alone, wherever else the words of it 
   const once = ['hint', 'message.part.updated', 'permission.asked', 'hint', 'message.part.delta']
   expect(hints.slice(0, 7)).toEqual([...once, 'hint', 'message.part.updated'])
 })
+
+test.each(['at its first hint', 'later'])('who stops reading %s leaves no connection open', async (when) => {
+  const signals: (AbortSignal | undefined)[] = []
+  const open = async ({ signal }: { readonly signal?: AbortSignal | undefined }) => {
+    signals.push(signal)
+    return new Response(new Blob([record('permission.asked', {})]).stream())
+  }
+  let hints = when === 'later' ? 1 : 0
+  for await (const _ of eventHints(open, () => true, new AbortController().signal)) if (hints-- === 0) break
+  expect(signals.map((signal) => signal?.aborted)).toEqual([true])
+})

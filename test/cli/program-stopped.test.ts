@@ -14,18 +14,20 @@ beforeEach(() => {
 })
 afterEach(() => home.close())
 
-/** A workflow that fails; answers its file. */
-function writeWorkflow(): string {
+/** A workflow; answers its file. */
+function writeWorkflow(id: string, prompt: string, ...fields: readonly string[]): string {
   const folder = join(home.workspace, '.svc/workflows')
   mkdirSync(folder, { recursive: true })
-  const file = join(folder, 'fails.md')
-  const schedule = 'schedule: {frequency: daily, time: "02:30", timezone: UTC}'
-  writeFileSync(file, `---\nid: fails\nname: Fails\n${schedule}\n---\n${script({ error: { message: 'the model is gone' } })}\n`)
+  const file = join(folder, `${id}.md`)
+  const all = [`id: ${id}`, `name: ${id}`, 'schedule: {frequency: daily, time: "02:30", timezone: UTC}', ...fields]
+  writeFileSync(file, `---\n${all.join('\n')}\n---\n${prompt}\n`)
   return file
 }
 
+const writeFailing = () => writeWorkflow('fails', script({ error: { message: 'the model is gone' } }))
+
 test('a run that failed is run again, and a file deleted, with the token of the operator; without it the message says where it belongs', async () => {
-  const file = writeWorkflow()
+  const file = writeFailing()
   const token = 'operator-of-this-test'
   const env = { SVC_AGENT_TOKEN: token }
   await home.serve([], env)
@@ -45,7 +47,7 @@ test('a run that failed is run again, and a file deleted, with the token of the 
 })
 
 test('a server without a token deletes no file and says what to do; a run is told that its server was stopped', async () => {
-  const file = writeWorkflow()
+  const file = writeFailing()
   const server = await home.serve()
   expect(await home.run(['workflow', 'delete', 'fails', '--yes'])).toEqual({
     code: 1,
@@ -62,4 +64,29 @@ test('a server without a token deletes no file and says what to do; a run is tol
   expect(stderr).toContain(
     'svc: the server was stopped, or cannot be reached any more, before the answer was complete; it keeps what it has of it\n',
   )
+})
+
+test('a run that went on without a tool that its rules deny says so, and the session shows the call and what came of it', async () => {
+  writeWorkflow('careful', script({ tool: 'bash', input: { command: 'ls' } }, { text: 'done' }), 'permissions: {bash: deny}')
+  await home.serve()
+  const run = await home.run(['workflow', 'run', 'careful', '--wait'])
+  expect(run).toMatchObject({ code: 3, stderr: 'svc: refused: bash: There is no tool "bash".\n' })
+  const [, sessionId = ''] = /svc session show (ses_\w+)/.exec(run.stdout) ?? []
+  expect((await home.run(['session', 'show', sessionId])).stdout).toMatch(/^✗ bash ls\n {2}There is no tool "bash"\. Available tools: /m)
+  const { messages } = JSON.parse((await home.run(['session', 'show', sessionId, '--json'])).stdout) as { readonly messages: object[] }
+  expect(messages).toContainEqual(
+    expect.objectContaining({
+      tools: ['bash'],
+      calls: [{ tool: 'bash', title: 'bash ls', status: 'error', error: expect.stringContaining('There is no tool') as string }],
+    }),
+  )
+})
+
+test('waiting for a run of a workflow that is not there ends with what is wrong', async () => {
+  await home.serve()
+  expect(await home.run(['workflow', 'run', 'none', '--wait'])).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'svc: There is no workflow "none".\n',
+  })
 })

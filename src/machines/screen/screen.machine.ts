@@ -1,7 +1,7 @@
 /**
  * The life of a conversation screen: from its first picture until the person leaves.
  *
- * I1 Ctrl-C ends what runs first; it leaves only where nothing runs, pressed again, or when what runs does not end.
+ * I1 Ctrl-C ends what runs first; it leaves only where nothing runs, pressed again, or when what runs does not end. A run that follows is ended by another one.
  * I2 A connection that is lost is sought again for as long as the person stays, further and further apart.
  * I3 What is asked is put to the person whatever else goes on, and taken away once nobody waits for an answer.
  */
@@ -30,6 +30,8 @@ export type ScreenEvent =
   | { readonly type: 'link.refused'; readonly failure: unknown }
   | { readonly type: 'run.began' }
   | { readonly type: 'run.ended' }
+  /** Another run is at work than the one that was to end. */
+  | { readonly type: 'run.followed' }
   | { readonly type: 'request.opened' }
   | { readonly type: 'requests.settled' }
   | { readonly type: 'person.typed' }
@@ -103,7 +105,7 @@ export const screenMachine = setup({
             running: { on: { 'run.ended': 'idle', 'person.interrupted': 'aborting' } },
             aborting: {
               invoke: { src: 'abort', input: {} },
-              on: { 'run.ended': 'idle', 'person.interrupted': '#screen.ended' },
+              on: { 'run.ended': 'idle', 'run.followed': 'running', 'person.interrupted': '#screen.ended' },
             },
           },
         },

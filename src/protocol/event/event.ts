@@ -247,7 +247,10 @@ export const eventRoutes = {
           default: LIMITS.events.replayPageDefault,
           description: `Events in a page of the replay; another number counts as the nearest of 1 to ${LIMITS.events.replayPageMax}.`,
         }),
-      sessionId: z.string().optional(),
+      sessionId: z
+        .string()
+        .optional()
+        .describe('Only events of the family of this session. With an id that no session has, nothing comes until there is one.'),
     }),
     summary: 'Subscribe to events: replay from a cursor, then live.',
     success: { ...streamOf('A stream of events.'), schema: Event },

@@ -4,8 +4,8 @@
  * I1 The event stream is open before the prompt is sent, so nothing of the answer is missed.
  * I2 The prompt has an id before it is sent, so sending it again after a lost connection does nothing twice.
  * I3 After a gap the state of the server is read and told as what was missed; where events were lost for good, the gap is told first.
- * I4 An abort is passed on to the server once the prompt may have reached it: a prompt that waits is taken back, its run is aborted, and the
- *    run it waits for goes on. When that does not end the run within `ABORT_WAIT`, the iteration fails.
+ * I4 An abort is passed on to the server once the prompt may have reached it, and nothing is sent after it: a prompt that waits is taken back,
+ *    its run is aborted, and the run it waits for goes on. When that does not end the run within `ABORT_WAIT`, the iteration fails.
  */
 import type { Message, PromptRequestInput } from '../../protocol/message/message.js'
 import { createAsking } from './asking.js'
@@ -17,6 +17,7 @@ import { openEvents } from './events.js'
 import type { Operations, SvcEvent } from './operation-types.js'
 import { ATTEMPTS, patiently } from './patience.js'
 import { type Platform, pause } from './platform.js'
+import { endOwn } from './take-back.js'
 import { createTranscript, TAKEN_BACK, type Transcript } from './transcript.js'
 import type { Transport } from './transport.js'
 
@@ -47,7 +48,8 @@ export async function* followPrompt(context: Context, prompt: Prompt, options: P
     failures.push(error)
     stop.abort()
   }
-  let sent: Promise<unknown> | undefined
+  let sent: Promise<unknown> | undefined = prompt.known ? Promise.resolve() : undefined
+  let isSent = false
   let takenBack = false
   const onAbort = () => (sent === undefined ? stop.abort() : void takeBack(sent).catch(fail))
   const transcript = createTranscript(sessionId, messageId, request.noReply !== true, attends)
@@ -58,10 +60,7 @@ export async function* followPrompt(context: Context, prompt: Prompt, options: P
     const open = () => openEvents(context, { sessionId, tail: true, attempts, signal: stop.signal })
     // Whoever sits with the session waits for a server that is away; everybody else is told at once.
     const events = attends ? (await patiently(patience, open)).value : await open()
-    const body = { ...request, messageId }
-    const submitted = patiently(patience, () => operations.sessions.prompt({ sessionId, body, signal: stop.signal }))
-    sent = submitted.catch(() => undefined)
-    const { tries } = await submitted
+    const tries = signal?.aborted ? 0 : await submit() // I4
     if (attends) yield* tell((await patiently(patience, () => waitingRequests(operations.interactions, sessionId, stop.signal))).value)
     if (tries > 1 || prompt.known) yield* tell(await missed())
     for await (const event of transcript.ended ? [] : events) {
@@ -89,6 +88,15 @@ export async function* followPrompt(context: Context, prompt: Prompt, options: P
     stop.abort()
   }
 
+  /** Answers how many tries it took. */
+  async function submit(): Promise<number> {
+    isSent = true
+    const body = { ...request, messageId }
+    const submitted = patiently(patience, () => operations.sessions.prompt({ sessionId, body, signal: stop.signal }))
+    sent = submitted.catch(() => undefined)
+    return (await submitted).tries
+  }
+
   async function missed(): ReturnType<typeof catchUp> {
     return (await patiently(patience, () => catchUp(operations, sessionId, messageId, stop.signal))).value
   }
@@ -98,18 +106,9 @@ export async function* followPrompt(context: Context, prompt: Prompt, options: P
     const waited = pause(context.platform, ABORT_WAIT, stop.signal).then(() => stop.abort())
     try {
       await Promise.race([answered, waited])
-      const place = { sessionId, signal: stop.signal }
-      const removed = transcript.started ? 0 : (await operations.sessions.queue.pop({ ...place, messageId })).removed
-      takenBack = removed > 0
+      const ending = { sessionId, messageId, transcript, abortQueue, isSent: () => isSent, signal: stop.signal }
+      takenBack = await endOwn(operations, context.platform, ending)
       if (takenBack) stop.abort()
-      else {
-        // Bound to the run that was seen: the next one may have begun, and is not meant.
-        const { runId } = transcript
-        await operations.sessions.abort({
-          ...place,
-          body: { ...(abortQueue !== undefined && { queue: abortQueue }), ...(runId !== undefined && { runId }) },
-        })
-      }
     } catch (error) {
       if (!stop.signal.aborted) throw error
     }

@@ -91,7 +91,7 @@ export const createHost: CreateTestHost = async (plugin, options = {}) => {
     },
     async callRoute(id, request = {}) {
       const reply = recordOf(await call('route.handle', { routeId: id, request: { ...ROUTE_REQUEST, workspace: directory, ...request } }))
-      return { status: Number(reply['status']), headers: {}, body: null, ...reply } satisfies RouteResponse
+      return { status: Number(reply['status']), headers: {}, body: null, ...reply } satisfies Required<RouteResponse>
     },
     async openSocket(id, request = {}) {
       const stream = streams.open((params) => post({ method: '$/cancelStream', params }))

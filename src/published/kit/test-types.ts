@@ -69,7 +69,8 @@ interface TestHost {
   callService(kind: TestServiceKind, id: string, request?: Readonly<Record<string, unknown>>): Promise<unknown>
   /** Everything a provider streams; leaving the loop cancels. */
   streamProvider(id: string, request: Readonly<Record<string, unknown>>): AsyncIterable<unknown>
-  callRoute(id: string, request?: Partial<RouteRequest>): Promise<RouteResponse>
+  /** The answer as the host has it: `headers` is `{}`, and `body` null, where the handler gives none. */
+  callRoute(id: string, request?: Partial<RouteRequest>): Promise<Required<RouteResponse>>
   openSocket(id: string, request?: Partial<RouteRequest>): Promise<TestSocket>
   /** Ends the plugin: aborts what is under way. Idempotent. */
   shutdown(): Promise<void>

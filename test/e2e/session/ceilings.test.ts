@@ -95,12 +95,12 @@ const task = (what: Script, more: object = {}): Call => ({
 })
 const tasksOf = (id: string) => server.get<SubagentTask[]>(`/v2/plugins/dev.svc.subagents/sessions/${id}/tasks`)
 
-/** Prompts a session, and waits until it and all it began has ended. */
-async function prompt(id: string, what: Script, body: object = {}): Promise<void> {
+/** Prompts a session, and waits until it and all it began has ended; `root`: of its family. */
+async function prompt(id: string, what: Script, body: object = {}, root = id): Promise<void> {
   const from = stream.events.length
   await server.prompt(id, { prompt: script(what), ...body }, 'prompt-async')
   await stream.waitFor(
-    (event) => event.type === 'session.execution.updated' && event.data.sessionID === id && event.data.snapshot.finished,
+    (event) => event.type === 'session.execution.updated' && event.data.sessionID === root && event.data.snapshot.finished,
     from,
   )
 }
@@ -167,6 +167,23 @@ test.each(RUNS)('a run %s resumes a task that works: what it does from then on i
     again,
   )
   expect(await written(child, file)).toEqual(expected)
+})
+
+test.each(RUNS)('a task that a run %s has resumed may do no more once the session of that run is gone', async (_, body, expected) => {
+  const file = `kept-${made++}.txt`
+  const { id } = await server.createSession()
+  await prompt(id, {})
+  const { id: fork } = (await server.call('POST', `/v2/sessions/${id}/fork`, {})).body as { readonly id: string }
+  await prompt(fork, { calls: [task({})] }, {}, id)
+  const child = (await tasksOf(fork))[0]?.childSessionId ?? ''
+  await prompt(id, { calls: [task({}, { task_id: child })] }, body)
+  await prompt(child, { calls: [write(file)] }, {}, id)
+  expect(await written(child, file)).toEqual(expected)
+  expect((await server.call('DELETE', `/v2/sessions/${id}?keepForks=true`)).status).toBe(200)
+  await prompt(child, { calls: [write(`${file}.later`)] }, {}, fork)
+  expect(await written(child, `${file}.later`)).toEqual(expected)
+  await prompt(fork, { calls: [task({ calls: [write(`${file}.resumed`)] }, { task_id: child })] })
+  expect(await written(child, `${file}.resumed`)).toEqual(WRITTEN)
 })
 
 test.each(RUNS)('what a run %s is told of its task afterwards is answered as it was', async (_, body, expected) => {

@@ -74,9 +74,15 @@ const ended = (id: string) => (event: AnyEvent) => event.type === 'session.backg
 const finished = (root: string) => (event: AnyEvent) =>
   event.type === 'session.execution.updated' && event.data.sessionID === root && event.data.snapshot.finished
 
+const sleeping = (mark: string) => `setsid sleep 300.${mark} & sleep 301.${mark}`
+
 /** A session with a command in the background that mentions its mark, with a child in a session of its own; idle again. */
-async function started(mark: string, command = `setsid sleep 300.${mark} & sleep 301.${mark}`): Promise<{ id: string; jobId: string }> {
+async function started(mark: string, command = sleeping(mark)): Promise<{ id: string; jobId: string }> {
   const { id } = await server.createSession()
+  return startedIn(id, mark, command)
+}
+
+async function startedIn(id: string, mark: string, command = sleeping(mark)): Promise<{ id: string; jobId: string }> {
   const from = stream.events.length
   await server.prompt(id, { prompt: `please background_task ${JSON.stringify({ description: mark, command })}` })
   await stream.idle(id, from)
@@ -110,6 +116,19 @@ test('a command outlives its call and is told once, with what it printed, when i
   const wire = JSON.stringify([await server.messages(id), stream.events.slice(from), await runtime(id)])
   expect(wire).not.toMatch(/\bpid\b/)
   expect((await runtime(id)).runningBackgroundTasks).toEqual([])
+})
+
+test('a fork with a command in the background is kept once that has ended', async () => {
+  const { id } = await server.createSession()
+  const fork = (await server.call('POST', `/v2/sessions/${id}/fork`, {})).body as { readonly id: string }
+  const { jobId } = await startedIn(fork.id, '50001')
+  const apart = () => server.call('DELETE', `/v2/sessions/${id}?keepForks=true`)
+  expect(await apart()).toMatchObject({ status: 409, body: { code: 'resource.conflict', details: { sessionId: fork.id } } })
+  const from = stream.events.length
+  await server.call('DELETE', `/v2/sessions/${fork.id}/jobs/${jobId}`)
+  await stream.waitFor(finished(id), from)
+  expect((await apart()).status).toBe(200)
+  expect((await runtime(fork.id)).rootSessionId).toBe(fork.id)
 })
 
 test('what is cancelled, deleted or archived leaves no process', async () => {

@@ -29,7 +29,7 @@ describe('the machine of the screen', () => {
       [
         opened,
         error(OPEN),
-        ...of('session.chosen', 'link.up', 'link.lost', 'run.began', 'run.ended', 'request.opened', 'requests.settled'),
+        ...of('session.chosen', 'link.up', 'link.lost', 'run.began', 'run.ended', 'run.followed', 'request.opened', 'requests.settled'),
         ...of('person.typed', 'person.interrupted', 'person.left'),
         { type: 'link.refused', failure: 'no' } as never,
         { type: 'xstate.after.untilTry.screen.open.link.away' },

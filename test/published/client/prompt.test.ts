@@ -202,11 +202,12 @@ describe('prompts of one session', () => {
 })
 
 describe('an abort', () => {
+  const hangs = (push: Parameters<ReturnType<typeof says>>[0], signal: AbortSignal) => {
+    push({ type: 'text', delta: 'Once upon' })
+    return new Promise<void>((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))))
+  }
+
   test('ends the run on the server, and the iteration with what was said', async () => {
-    const hangs = (push: Parameters<ReturnType<typeof says>>[0], signal: AbortSignal) => {
-      push({ type: 'text', delta: 'Once upon' })
-      return new Promise<void>((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))))
-    }
     const { client, service } = await openBench({ steps: [hangs] })
     const { id } = await client.sessions.create({ body: { title: 'Test' } })
     const abort = new AbortController()
@@ -236,6 +237,59 @@ describe('an abort', () => {
     go.open(undefined)
     await expect(first).resolves.toMatchObject({ text: 'First answer.', error: undefined })
     expect(asked.filter((line) => line.endsWith('/abort'))).toEqual([])
+  })
+
+  /** What came of a prompt that was sent before, aborted before its events are heard. */
+  async function abortedAtOnce(client: Awaited<ReturnType<typeof openBench>>['client'], id: string, messageId: string) {
+    const abort = new AbortController()
+    const run = client.prompt(id, { prompt: 'mine', messageId }, { signal: abort.signal, abortQueue: 'clear' }).result()
+    abort.abort()
+    return run
+  }
+  const posts = (asked: readonly string[]) => asked.filter((line) => /\/(?:abort|prompt)$/.test(line))
+
+  test('of a prompt whose run is over ends no run that somebody else began, and clears nothing', async () => {
+    const go = gate()
+    const { client, service, asked } = await openBench({ steps: [says('Mine.'), gated(go, 'Of another.'), says('Later.')] })
+    const { id } = await client.sessions.create({ body: { title: 'Test' } })
+    await client.prompt(id, { prompt: 'mine', messageId: 'msg_mine' }).result()
+    await service.effects.clock.advanceAsync(1)
+    const other = client.prompt(id, 'of another').result()
+    await expect.poll(() => service.messages(id).length).toBeGreaterThan(3)
+    await client.sessions.prompt({ sessionId: id, body: { prompt: 'later', delivery: 'queue' } })
+    const before = posts(asked)
+    await expect(abortedAtOnce(client, id, 'msg_mine')).resolves.toMatchObject({ text: 'Mine.' })
+    expect(posts(asked)).toEqual(before)
+    expect((await client.sessions.queue.list({ sessionId: id })).count).toBe(1)
+    go.open(undefined)
+    await expect(other).resolves.toMatchObject({ text: 'Of another.', error: undefined })
+  })
+
+  test('of a prompt that was sent before ends its run, and sends it no second time', async () => {
+    const { client, service, asked } = await openBench({ steps: [hangs] })
+    const { id } = await client.sessions.create({ body: { title: 'Test' } })
+    await client.sessions.prompt({ sessionId: id, body: { prompt: 'mine', messageId: 'msg_mine' } })
+    await expect.poll(() => service.messages(id).length).toBe(2)
+    const before = posts(asked)
+    await expect(abortedAtOnce(client, id, 'msg_mine')).resolves.toMatchObject({ error: { interrupted: true } })
+    expect(posts(asked).slice(before.length)).toEqual([expect.stringContaining('/abort')])
+    expect(await client.sessions.status()).toEqual({})
+  })
+
+  test.each([
+    ['a session at rest', false],
+    ['one in which somebody else works', true],
+  ])('of a prompt that never came to %s keeps it from being sent', async (_, isBusy) => {
+    const go = gate()
+    const { client, service, asked } = await openBench({ steps: [gated(go, 'Of another.')] })
+    const { id } = await client.sessions.create({ body: { title: 'Test' } })
+    const other = isBusy ? client.prompt(id, 'of another').result() : undefined
+    if (isBusy) await expect.poll(() => service.messages(id).length).toBeGreaterThan(1)
+    const before = posts(asked)
+    await expect(abortedAtOnce(client, id, 'msg_mine')).resolves.toMatchObject({ message: undefined, isTakenBack: true })
+    expect(posts(asked)).toEqual(before)
+    go.open(undefined)
+    expect((await other)?.text).toBe(isBusy ? 'Of another.' : undefined)
   })
 
   test('before the prompt keeps it from being sent', async () => {

@@ -7,26 +7,15 @@ import type { Floor } from '../../../machines/permission/floor.js'
 import type { PermissionRule } from '../../../protocol/interaction/interaction.js'
 import type { Session } from '../../../protocol/session/session.js'
 import type { AgentView } from '../../../ports/facades.js'
+import { type Delegator, delegationOf, type Resumption, type Ruling } from '../state/delegation.js'
 import { agentOf } from '../state/plan-mode.js'
 import type { Rows, Sources } from '../state/core.js'
 import { isOfOwner } from '../../tenancy/hosted-session.js'
-import { isRecord } from '../../../protocol/text/json.js'
 
 const MOST = 16
 
-/** Of a run that delegated: as whom. */
-interface Delegator {
-  /** Its agent. */
-  readonly agent: string
-  /** Tools its prompt left out. */
-  readonly refused: readonly string[]
-}
-
-/** On the record of a session that was delegated to. */
-interface Delegation extends Delegator {
-  /** Runs that gave it more to do, of sessions above. */
-  readonly resumed: readonly (Delegator & { readonly sessionId: string })[]
-}
+/** Of somebody of whom nothing is known any more. */
+const NOTHING: PermissionLayers = { trusted: [{ permission: '*', pattern: '*', action: 'deny' }], untrusted: [] }
 
 /** Rules of each session above, nearest first; none for a session nobody delegated to. */
 export async function ceilingsOf(
@@ -40,10 +29,7 @@ export async function ceilingsOf(
     const parent = below.parentId === undefined ? undefined : core.store.sessions.get(below.parentId)
     if (delegation === undefined || parent === undefined) return ceilings
     ceilings.push(await layersAs(core, parent, delegation))
-    for (const { sessionId, ...delegator } of delegation.resumed) {
-      const above = core.store.sessions.get(sessionId)
-      if (above !== undefined) ceilings.push(await layersAs(core, above, delegator))
-    }
+    for (const resumption of delegation.resumed) ceilings.push(await layersOfResumer(core, resumption))
     below = parent
   }
   return ceilings
@@ -58,7 +44,8 @@ export function directoriesAbove({ store }: Pick<Rows, 'store'>, session: Sessio
     const parent = below.parentId === undefined ? undefined : store.sessions.get(below.parentId)
     if (delegation === undefined || parent === undefined) break
     directories.add(parent.directory)
-    for (const { sessionId } of delegation.resumed) directories.add(store.sessions.get(sessionId)?.directory ?? parent.directory)
+    for (const { sessionId, ruling = parent } of delegation.resumed)
+      directories.add(store.sessions.get(sessionId)?.directory ?? ruling.directory)
     below = parent
   }
   directories.delete(session.directory)
@@ -69,10 +56,12 @@ export function directoriesAbove({ store }: Pick<Rows, 'store'>, session: Sessio
 export function standingRules({ store }: Pick<Rows, 'store'>, session: Session): string {
   let rules = rulesIn(session)
   let below = session
-  for (let depth = 0; depth < MOST && below.delegation !== undefined && below.parentId !== undefined; depth++) {
-    const above = store.sessions.get(below.parentId)
-    if (above === undefined) break
-    rules += rulesIn(above)
+  for (let depth = 0; depth < MOST; depth++) {
+    const delegation = delegationOf(below)
+    const above = below.parentId === undefined ? undefined : store.sessions.get(below.parentId)
+    if (delegation === undefined || above === undefined) break
+    const resumers = delegation.resumed.flatMap(({ sessionId }) => store.sessions.get(sessionId) ?? [])
+    rules += [above, ...resumers].map(rulesIn).join('')
     below = above
   }
   return rules
@@ -89,6 +78,14 @@ function rulesIn(session: Session): string {
   return text
 }
 
+async function layersOfResumer(core: Pick<Rows & Sources, 'store' | 'resources'>, { sessionId, ruling, ...delegator }: Resumption) {
+  const session = core.store.sessions.get(sessionId)
+  if (session !== undefined) return layersAs(core, session, delegator)
+  if (ruling === undefined) return NOTHING
+  const agent = await core.resources.agent(ruling.directory, delegator.agent).catch(() => undefined)
+  return agent === undefined ? NOTHING : layersFor(ruling, agent, delegator.refused)
+}
+
 async function layersAs(core: Pick<Sources, 'resources'>, session: Session, { agent: name, refused }: Delegator) {
   const { resources } = core
   const agent = await resources.agent(session.directory, name, session.id).catch(async () => {
@@ -99,7 +96,7 @@ async function layersAs(core: Pick<Sources, 'resources'>, session: Session, { ag
 }
 
 /** Layers of a session that runs as an agent, without some tools; the rules of a workflow are those of its file. */
-export function layersFor(session: Ruled, agent: AgentView, tools: readonly string[]): PermissionLayers {
+export function layersFor(session: Partial<Ruling>, agent: AgentView, tools: readonly string[]): PermissionLayers {
   const { permission = [], workflowRunID, workflowAccepted } = session
   const refused = tools.map((tool): PermissionRule => ({ permission: tool, pattern: '*', action: 'deny' }))
   const { rules, narrowing, ceiling } = agent
@@ -110,35 +107,9 @@ export function layersFor(session: Ruled, agent: AgentView, tools: readonly stri
   return { trusted: [...rules, ...refused], untrusted: narrowing, workflow, ...above }
 }
 
-/** What of a session its rules are made of. */
-type Ruled = Partial<
-  Pick<Session, 'permission' | 'workflowRunID' | 'workflowAccepted' | 'executionPolicy' | 'directory' | 'directoryPrefixes'>
->
-
 /** Of the session of a hosted caller: its directory, as long as that lies in what its owner may use. */
-function floorOf(session: Ruled): Floor | undefined {
+function floorOf(session: Partial<Ruling>): Floor | undefined {
   const { executionPolicy, directory = '' } = session
   if (executionPolicy === undefined) return undefined
   return { roots: isOfOwner(session, directory) ? [directory] : [], isConfined: executionPolicy !== 'native' }
-}
-
-function delegationOf({ delegation }: Session): Delegation | undefined {
-  const delegator = delegatorOf(delegation)
-  if (delegator === undefined || !isRecord(delegation)) return undefined
-  const { resumed } = delegation
-  const later = Array.isArray(resumed) ? resumed : []
-  return {
-    ...delegator,
-    resumed: later.flatMap((each: unknown) => {
-      const known = delegatorOf(each)
-      const sessionId = isRecord(each) ? each['sessionId'] : undefined
-      return known === undefined || typeof sessionId !== 'string' ? [] : [{ ...known, sessionId }]
-    }),
-  }
-}
-
-function delegatorOf(value: unknown): Delegator | undefined {
-  if (!isRecord(value) || typeof value['agent'] !== 'string') return undefined
-  const { agent, refused } = value
-  return { agent, refused: Array.isArray(refused) ? refused.filter((each) => typeof each === 'string') : [] }
 }

@@ -129,9 +129,10 @@ export function claimIn(
   const rootId = rootOf(core, sessionId)
   const executionId = executions.next(tx, rootId)
   const member = { executionID: executionId, executionRootSessionID: rootId }
+  // What a run takes is never older than the run: who reads both knows by that what it has taken.
+  const startedAt = effects.clock.now()
   const session = appendPrompt(core, tx, sessionId, row.request, target, member)
   const runId = effects.ids.next('evt')
-  const startedAt = effects.clock.now()
   store.runs.insert({ id: runId, sessionId, status: 'running', startedAt, unattended: row.request.unattended === true })
   const { status, queued } = busyStatus(core, sessionId)
   statuses.set(tx, session, status, queued, { runId, startedAt })

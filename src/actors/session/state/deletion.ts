@@ -2,13 +2,16 @@
  * The end of a session with what came from it (sessions-events §2.3).
  *
  * I1 What it delegated to goes with it. A fork goes too, or is kept: then it becomes a root, with all that came from it, in the commit in which the session goes.
- * I2 A fork that is kept rests: what is under way counts for the family that it leaves.
+ * I2 A fork that is kept rests, with all below it: what is under way counts for the family that it leaves.
+ * I3 What a session that goes has resumed may do no more for it: what made its rules stays with the task.
  */
 import { LOCAL_TENANT } from '../../../protocol/caller.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { isDelegated, type Session } from '../../../protocol/session/session.js'
 import type { Change } from '../../events/journal.js'
 import { type Rows, sessionOrThrow, type Work } from './core.js'
+import { withoutResumer } from './delegation.js'
+import { isQuiet } from './quiet.js'
 
 interface Parted {
   /** Parents first, the session itself is the first. */
@@ -36,7 +39,8 @@ export function deleteFamily(core: Rows & Work, id: string, keepsForks: boolean)
   sessionOrThrow(core, id)
   return core.journal.commit('power', (tx) => {
     const { leaving, forks } = partedFamily(core, id, keepsForks)
-    for (const fork of forks) detach(core, tx, fork)
+    const gone = leaving.map((member) => sessionOrThrow(core, member))
+    for (const fork of forks) detach(core, tx, fork, gone)
     const members = leaving.toReversed()
     for (const member of members) remove(core, tx, member)
     return members
@@ -59,8 +63,9 @@ function remove(core: Rows & Work, tx: Change, id: string): void {
 }
 
 /** I2. */
-function detach(core: Rows & Work, tx: Change, { parentId: _parent, ...fork }: Session): void {
-  const busy = core.store.sessions.family(fork.id).find((member) => !core.statuses.isIdle(member))
+function detach(core: Rows & Work, tx: Change, { parentId: _parent, ...fork }: Session, gone: readonly Session[]): void {
+  const family = core.store.sessions.family(fork.id)
+  const busy = family.find((member) => !isQuiet(core, member))
   if (busy !== undefined) {
     throw new SvcError('resource.conflict', `${busy} is running, of a fork that is to be kept; try again when it is idle.`, {
       sessionId: busy,
@@ -68,8 +73,19 @@ function detach(core: Rows & Work, tx: Change, { parentId: _parent, ...fork }: S
   }
   core.store.sessions.update(fork)
   tx.emit('session.updated', { sessionID: fork.id, info: fork })
+  for (const member of family) keepCeilings(core, tx, member, gone)
   tx.after(() => {
     core.families.detached(fork.id)
     core.owners.noted(fork)
   })
+}
+
+/** I3. */
+function keepCeilings({ store }: Rows, tx: Change, id: string, gone: readonly Session[]): void {
+  for (const resumer of gone) {
+    const info = withoutResumer(sessionOrThrow({ store }, id), resumer)
+    if (info === undefined) continue
+    store.sessions.update(info)
+    tx.emit('session.updated', { sessionID: id, info })
+  }
 }

@@ -122,9 +122,8 @@ async function turn(talk: Talk, { sessionId, request }: Prompt, text: string): P
       if (event.error !== undefined && !run.signal.aborted) terminal.error(event.error.message)
     }
   } catch (error) {
-    // It was stopped before it was sent, or sent again.
+    // It was stopped before it was sent, or was never heard of again.
     if (!run.signal.aborted || error !== run.signal.reason) throw error
-    if (request.messageId !== undefined) await client.sessions.abort({ sessionId, body: { queue: 'clear' } })
     if (!(await isKnown(client, sessionId, messageId))) back.add(messageId)
   } finally {
     presentation.end()

@@ -66,6 +66,7 @@ async function act(talk: Typing, text: string): Promise<void> {
   if (typed.type === 'nothing') return
   if (typed.type === 'unknown') return terminal.note(typed.hint)
   if (typed.type === 'command') return command(talk, typed.name, typed.rest)
+  if (/^!\s*\S/.test(typed.text)) terminal.note('"!" runs a command of yours in svc, the whole screen; here it is said to the model')
   if (talk.runs.size === 0) return follow(talk, typed.text)
   const messageId = `msg_${randomUUID()}`
   mine.set(messageId, typed.text)

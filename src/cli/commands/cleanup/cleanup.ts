@@ -4,7 +4,6 @@ import { nodePaths } from '../../../platform/node/paths.js'
 import type { Paths } from '../../../ports/effects.js'
 import type { Client } from '../../../published/client/client-types.js'
 import { SvcError } from '../../../protocol/errors.js'
-import type { Session } from '../../../protocol/session/session.js'
 import { compactStore, freeBytes } from '../../../store/opening/compact.js'
 import { connect } from '../../connection.js'
 import { jsonText, writeError, writeOut } from '../../terminal/output.js'
@@ -13,18 +12,27 @@ import { readPresence } from '../../../server/presence.js'
 import type { CleanupOptions } from './cleanup-page.js'
 import { type Kept, keptParts, olderLog } from './kept.js'
 import { sizeText } from './size-text.js'
+import { deleteUnused, partedForks, unusedConversations } from './unused-conversations.js'
 
 const DAY = 24 * 60 * 60 * 1000
+
+/** Ids. */
+interface Unused {
+  /** They go. */
+  readonly conversations: readonly string[]
+  /** They stay, and are conversations of their own from then on. */
+  readonly forks: readonly string[]
+}
 
 /** Prints what is kept; answers 0, or 1 when a server uses what should go. */
 export async function cleanup({ unusedFor, yes, json }: CleanupOptions): Promise<number> {
   const paths = nodePaths(process.env) // before a server in this process takes them out of the environment
-  const unused = unusedFor === undefined ? [] : await withClient((client) => unusedSessions(client, unusedFor, yes))
+  const unused = unusedFor === undefined ? undefined : await withClient((client) => unusedSince(client, unusedFor, yes))
   const before = keptParts(paths, freeBytes)
   const problem = yes ? removeRest(paths) : undefined
   const parts = yes ? keptParts(paths, freeBytes) : before
   const freed = yes ? sum(before, 'bytes') - sum(parts, 'bytes') : undefined
-  if (json) writeOut(`${jsonText({ parts, conversations: unused.map(({ id }) => id), ...(freed !== undefined && { freed }) }, 2)}\n`)
+  if (json) writeOut(`${jsonText({ parts, conversations: [], forks: [], ...unused, ...(freed !== undefined && { freed }) }, 2)}\n`)
   else writeOut(text(parts, unused, yes) + (freed === undefined ? '' : `given back: ${sizeText(freed)}\n`))
   if (problem !== undefined) writeError(`svc: ${problem}\n`)
   return problem === undefined ? 0 : 1
@@ -39,18 +47,12 @@ async function withClient<T>(use: (client: Client) => Promise<T>): Promise<T> {
   }
 }
 
-/** Roots that are idle and were used before; with `deletes` they are gone. */
-async function unusedSessions(client: Client, days: number, deletes: boolean): Promise<readonly Session[]> {
+/** Without `deletes` it is only looked at. */
+async function unusedSince(client: Client, days: number, deletes: boolean): Promise<Unused> {
   const before = Date.now() - days * DAY
-  const found: Session[] = []
-  for (let cursor: string | undefined; ; ) {
-    const page = await client.sessions.list({ roots: 'true', archived: 'true', limit: 200, ...(cursor !== undefined && { cursor }) })
-    found.push(...page.items.filter(({ time, catalogActivity = 'idle' }) => time.updated < before && catalogActivity === 'idle'))
-    cursor = page.cursor.next
-    if (cursor === undefined) break
-  }
-  if (deletes) for (const { id } of found) await client.sessions.delete({ sessionId: id })
-  return found
+  const unused = await unusedConversations(client, before)
+  const gone = deletes ? await deleteUnused(client, unused, before) : unused
+  return { conversations: gone.map(({ session }) => session.id), forks: partedForks(gone).map(({ id }) => id) }
 }
 
 /** What needs a state directory that nobody uses; answers why it could not be done. */
@@ -68,7 +70,7 @@ function removeRest({ state, cache }: Paths): string | undefined {
   }
 }
 
-function text(parts: readonly Kept[], unused: readonly Session[], isDone: boolean): string {
+function text(parts: readonly Kept[], unused: Unused | undefined, isDone: boolean): string {
   const rows = parts
     .filter(({ bytes }) => bytes > 0)
     .map(({ what, files, bytes, goes, stays, path }) => [
@@ -80,12 +82,19 @@ function text(parts: readonly Kept[], unused: readonly Session[], isDone: boolea
       path,
     ])
   const all = ['all', '', sizeText(sum(parts, 'bytes')), sizeText(sum(parts, 'goes')), '', '']
-  const said =
-    unused.length === 0
-      ? ''
-      : `${unused.length} ${unused.length === 1 ? 'conversation' : 'conversations'} ${isDone ? 'deleted' : 'would be deleted'}\n`
   const next = isDone ? '' : 'nothing was changed; svc cleanup --yes does it\n'
-  return `${columns([['WHAT', 'FILES', 'SIZE', isDone ? 'LEFT TO GO' : 'WOULD GO', 'THE REST GOES', 'WHERE'], ...rows, all])}${said}${next}`
+  return `${columns([['WHAT', 'FILES', 'SIZE', isDone ? 'LEFT TO GO' : 'WOULD GO', 'THE REST GOES', 'WHERE'], ...rows, all])}${unused === undefined ? '' : unusedText(unused, isDone)}${next}`
+}
+
+function unusedText({ conversations, forks }: Unused, isDone: boolean): string {
+  if (conversations.length === 0) return 'every conversation has been used since, or is in use\n'
+  const gone = `${counted(conversations.length, 'conversation')} ${isDone ? 'deleted' : 'would be deleted'}\n`
+  if (forks.length === 0) return gone
+  return `${gone}${counted(forks.length, 'fork')} of them ${forks.length === 1 ? 'is' : 'are'} in use and ${isDone ? 'stayed' : 'would stay'}\n`
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`
 }
 
 function sum(parts: readonly Kept[], key: 'bytes' | 'goes'): number {

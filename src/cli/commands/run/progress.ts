@@ -46,7 +46,7 @@ function createLineProgress(terminal: Terminal, { isVerbose, isThinking }: Progr
       if (line !== undefined) terminal.note(line)
       if (isVerbose) for (const each of toolCard(part, { width: terminal.width(), isVerbose }).slice(1)) terminal.note(textOf(each))
     },
-    retry: (event) => terminal.note(`${event.message}; ${attemptText(event)}${waitText(event.next)}`),
+    retry: (event) => terminal.note(`${event.message.replace(/\.$/, '')}; ${attemptText(event)}${waitText(event.next)}`),
     withdrawn: () => undefined,
     note: (text) => terminal.note(text),
     thought: thoughts.add,

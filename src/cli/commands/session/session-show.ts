@@ -1,9 +1,11 @@
 /** `svc session show`: one conversation: what it is, what it waits for, and what was said last. */
 import type { Client } from '../../../published/client/client-types.js'
 import type { Session } from '../../../protocol/session/session.js'
-import type { Message } from '../../../protocol/message/message.js'
+import type { Message, ToolPart } from '../../../protocol/message/message.js'
 import { printable } from '../../../protocol/text/visible-text.js'
 import { jsonText, writeOut } from '../../terminal/output.js'
+import { styledLine } from '../../terminal/styled-line.js'
+import { callTitle, toolCard } from '../../terminal/tool-card.js'
 import { columns } from '../plugin/plugin-words.js'
 import type { ShowOptions } from './session-arguments.js'
 import { findSession } from './session-find.js'
@@ -25,8 +27,21 @@ interface MessageRecord {
   readonly created: string
   readonly text: string
   readonly tools: readonly string[]
+  readonly calls: readonly CallRecord[]
   readonly error?: string
 }
+
+/** One for each of `tools`. */
+interface CallRecord {
+  readonly tool: string
+  /** What it is about, as far as that is known. */
+  readonly title: string
+  readonly status: 'pending' | 'running' | 'completed' | 'error'
+  readonly error?: string
+}
+
+/** Columns of a call and its outcome. */
+const WIDTH = 100
 
 /** Prints it; answers 0. */
 export async function showSession(client: Client, { id: named, messages: limit, json }: ShowOptions): Promise<number> {
@@ -37,8 +52,9 @@ export async function showSession(client: Client, { id: named, messages: limit, 
     client.sessions.messages({ sessionId: id, order: 'desc', limit }),
     stateOf(client, session),
   ])
-  const shown = { ...sessionRecord(session), state, pending, messages: page.items.toReversed().map(messageRecord) }
-  writeOut(json ? `${jsonText(shown, 2)}\n` : render(shown))
+  const messages = page.items.toReversed()
+  const shown = { ...sessionRecord(session), state, pending, messages: messages.map(messageRecord) }
+  writeOut(json ? `${jsonText(shown, 2)}\n` : `${render(shown)}${messages.map(messageText).join('')}`)
   return 0
 }
 
@@ -54,18 +70,34 @@ async function stateOf({ sessions }: Client, session: Session): Promise<SessionR
   return id in (await sessions.status()) ? 'running' : 'idle'
 }
 
-function messageRecord({ info, parts }: Message): MessageRecord {
+function messageRecord(message: Message): MessageRecord {
+  const { info } = message
+  const calls = callsOf(message)
   return {
     id: info.id,
     role: info.role,
     created: new Date(info.time.created).toISOString(),
-    text: parts.flatMap((part) => (part.type === 'text' && part.synthetic !== true ? [part.text] : [])).join('\n'),
-    tools: parts.flatMap((part) => (part.type === 'tool' ? [part.tool] : [])),
+    text: textOf(message),
+    tools: calls.map(({ tool }) => tool),
+    calls: calls.map(callRecord),
     ...(info.role === 'assistant' && info.error !== undefined && { error: info.error.message }),
   }
 }
 
-function render({ pending, messages, ...record }: Shown): string {
+function textOf({ parts }: Message): string {
+  return parts.flatMap((part) => (part.type === 'text' && part.synthetic !== true ? [part.text] : [])).join('\n')
+}
+
+function callsOf({ parts }: Message): readonly ToolPart[] {
+  return parts.flatMap((part) => (part.type === 'tool' ? [part] : []))
+}
+
+function callRecord(part: ToolPart): CallRecord {
+  const { tool, state } = part
+  return { tool, title: callTitle(part), status: state.status, ...(state.status === 'error' && { error: state.error }) }
+}
+
+function render({ pending, ...record }: Shown): string {
   const { id, title, directory, state, created, updated, parentId, agent, model } = record
   const facts = [
     ['title', title],
@@ -78,11 +110,15 @@ function render({ pending, messages, ...record }: Shown): string {
     ...pending.map((each) => ['pending', pendingText(each)]),
     ['go on', `svc run --session ${id} "…"`],
   ]
-  return columns(facts.map((row) => row.map(printable))) + messages.map(messageText).join('')
+  return columns(facts.map((row) => row.map(printable)))
 }
 
-function messageText({ role, created, text, tools, error }: MessageRecord): string {
-  const used = tools.length === 0 ? '' : ` (${tools.map(printable).join(', ')})`
-  const failed = error === undefined ? '' : `failed: ${error}\n`
-  return `\n${role === 'user' ? 'you' : 'svc'}, ${localTime(created)}${used}\n${text === '' ? '' : `${text}\n`}${failed}`
+function messageText(message: Message): string {
+  const { role, created, text, error } = messageRecord(message)
+  const calls = callsOf(message).flatMap((part) => {
+    const card = toolCard(part, { width: WIDTH, isVerbose: false })
+    return card.length > 0 ? card.map((line) => styledLine(line, false)) : [`→ ${callTitle(part)}`]
+  })
+  const said = [...(text === '' ? [] : [text]), ...calls, ...(error === undefined ? [] : [`failed: ${error}`])]
+  return `\n${role === 'user' ? 'you' : 'svc'}, ${localTime(created)}\n${said.map((line) => `${line}\n`).join('')}`
 }

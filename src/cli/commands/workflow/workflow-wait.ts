@@ -49,7 +49,8 @@ async function told(client: Client, run: WorkflowRun, json: boolean): Promise<nu
   writeOut(`${run.id} is ${words(status)}${again}${sessionId == null ? '' : `; svc session show ${sessionId}`}\n`)
   if (error != null) writeError(`svc: ${printable(error)}\n`)
   for (const each of refused) writeError(`svc: refused, because nobody answered: ${refusalText(each)}\n`)
-  for (const { tool, message } of denied) writeError(`svc: refused: ${printable(tool)}: ${printable(message)}\n`)
+  for (const { tool, message } of denied)
+    writeError(`svc: refused: ${printable(tool)}: ${printable(message.replace(/ Available tools: .*$/s, ''))}\n`)
   return exitCode
 }
 
@@ -58,17 +59,17 @@ interface Denied {
   readonly message: string
 }
 
-/** Calls that a rule has denied: the run goes on without them, and ends as completed. */
+/** Calls that a rule has denied, or whose tool was not offered: the run goes on without them, and ends as completed. */
 async function deniedIn(client: Client, { sessionId }: WorkflowRun): Promise<readonly Denied[]> {
   if (sessionId == null) return []
   const messages = await client.sessions.context({ sessionId }).catch(() => [])
   return messages.flatMap(({ parts }) =>
     parts.flatMap((part) =>
-      part.type === 'tool' && part.state.status === 'error' && part.state.error.startsWith(DENIED)
+      part.type === 'tool' && part.state.status === 'error' && DENIED.test(part.state.error)
         ? [{ tool: part.tool, message: part.state.error }]
         : [],
     ),
   )
 }
 
-const DENIED = 'A permission rule denies '
+const DENIED = /^(?:A permission rule denies |There is no tool ")/

@@ -21,8 +21,11 @@ export function hear(talk: Talk, event: Heard): void {
     talk.waiting.delete(event.data.info.id)
   }
   if (event.type === 'session.status' && event.data.sessionID === sessionId) {
-    talk.runId = event.data.status.runID
-    machine({ type: event.data.status.type === 'idle' ? 'run.ended' : 'run.began' })
+    const { type, runID } = event.data.status
+    const isNext = talk.runId !== undefined && runID !== talk.runId
+    talk.runId = runID
+    machine({ type: type === 'idle' ? 'run.ended' : 'run.began' })
+    if (isNext && runID !== undefined) machine({ type: 'run.followed' })
   }
   if (event.type === 'session.queue.updated' && event.data.action === 'clear') giveBack(talk)
   if (event.type === 'session.deleted' && event.data.sessionID === sessionId)

@@ -75,7 +75,7 @@ function send(talk: Talk, { text, images }: Said, delivery: 'steer' | 'queue'): 
     await untilSent(unsent.signal, () => clientOf(talk).sessions.prompt({ sessionId, body }))
   })
   return sending.catch((error: unknown) => {
-    talk.machine({ type: 'run.ended' })
+    if (talk.runId === undefined) talk.machine({ type: 'run.ended' })
     if (!waiting.delete(messageId)) return
     talk.giveBack([text])
     if (!unsent.signal.aborted) fail(talk, error)
@@ -109,7 +109,8 @@ export function abort(talk: Talk): void {
   talk.unsent.abort(new Error('taken back'))
   talk.unsent = new AbortController()
   const ending = talk.lane.run(async () => {
-    if (!(await isEnding(talk))) talk.machine({ type: 'run.ended' })
+    // What came too late ends nothing: the next run may be at work by now.
+    if (!(await isEnding(talk))) talk.machine({ type: talk.runId === undefined ? 'run.ended' : 'run.followed' })
   })
   ending.catch((error: unknown) => fail(talk, error))
 }

@@ -1,6 +1,6 @@
 /**
  * Spans of ours as OTLP in Protobuf (opentelemetry-proto, `trace_service.proto` and `trace.proto`): byte by byte what the official serializer
- * makes of them, for a part of its cost. Names of attributes are few: each is encoded once.
+ * makes of them, for a part of its cost. What spans say is mostly what others said before: it is copied.
  */
 import type { SpanContext } from '@opentelemetry/api'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace'
@@ -37,55 +37,59 @@ const STATUS_ERROR = 2
 const KEY_VALUE = { key: BYTES(1), value: BYTES(2) }
 const ANY_VALUE = { string: BYTES(1), bool: VARINT(2), int: VARINT(3), double: EIGHT(4), array: BYTES(5) }
 const ARRAY_VALUE = { values: BYTES(1) }
-/** `Span.flags` (field 16, 4 bytes): whether it was sampled, and whether what is above is another process. */
-const flagsOf = (isSampled: boolean, isRemote: boolean) => Uint8Array.of(0x85, 0x01, isSampled ? 1 : 0, isRemote ? 3 : 1, 0, 0)
-const FLAGS = [flagsOf(false, false), flagsOf(true, false), flagsOf(false, true), flagsOf(true, true)] as const
+/** Of an attribute whose bytes are remembered, and how many of each name. */
+const SHORT = 128
+const REMEMBERED = 32
+/** Names of spans and attributes that are remembered. */
+const NAMES = 256
+/** What stands at the end of a span, by `isError`, `isSampled` and `isRemote`. */
+const ENDS = [0, 1, 2, 3, 4, 5, 6, 7].map((which) =>
+  written((to) => {
+    to.small(SPAN.droppedAttributes, 0)
+    to.small(SPAN.droppedEvents, 0)
+    to.small(SPAN.droppedLinks, 0)
+    const status = to.open(SPAN.status)
+    to.small(STATUS.code, (which & 1) === 1 ? STATUS_ERROR : 0)
+    to.close(status)
+    // `flags` (field 16, 4 bytes): whether it was sampled, that it is known whether what is above is another process, and whether it is.
+    to.raw(Uint8Array.of(0x85, 0x01, (which & 2) >> 1, (which & 4) === 4 ? 3 : 1, 0, 0))
+  }),
+)
 
+type Said = Readonly<Record<string, unknown>>
 type Scope = { readonly name: string; readonly version: string }
 
 /** What it answers writes spans of that resource and scope; the bytes are the caller's. */
 export function createOtlp(resource: ReadableSpan['resource'], scope: Scope): (spans: readonly SpanRecord[]) => Uint8Array {
   const writer = new ProtobufWriter()
-  const keys = new Map<string, Uint8Array>()
-  const head = { resource: resourceBytes(), scope: scopeBytes() }
+  const pairs = remembered<Map<unknown, Uint8Array>>(() => new Map())
+  const names = remembered((name) => written((to) => to.string(SPAN.name, name)))
+  const ofResource = written((to) => {
+    const begin = to.open(RESOURCE_SPANS.resource)
+    for (const [name, value] of Object.entries(resource.attributes)) writeAttribute(to, RESOURCE.attributes, name, value)
+    to.small(RESOURCE.droppedAttributes, 0)
+    to.close(begin)
+  })
+  const ofScope = written((to) => {
+    const begin = to.open(SCOPE_SPANS.scope)
+    to.string(SCOPE.name, scope.name)
+    to.string(SCOPE.version, scope.version)
+    to.close(begin)
+  })
 
-  function resourceBytes(): Uint8Array {
-    const begin = writer.open(RESOURCE_SPANS.resource)
-    for (const [name, value] of Object.entries(resource.attributes)) attribute(RESOURCE.attributes, name, value)
-    writer.small(RESOURCE.droppedAttributes, 0)
-    writer.close(begin)
-    return writer.take()
+  function attribute(name: string, value: unknown): void {
+    const known = pairs(name)
+    const pair = known.get(value)
+    if (pair === undefined) newAttribute(name, value, known)
+    else writer.raw(pair)
   }
 
-  function scopeBytes(): Uint8Array {
-    const begin = writer.open(SCOPE_SPANS.scope)
-    writer.string(SCOPE.name, scope.name)
-    writer.string(SCOPE.version, scope.version)
-    writer.close(begin)
-    return writer.take()
-  }
-
-  function attribute(tag: number, name: string, value: unknown): void {
-    let key = keys.get(name)
-    if (key === undefined) keys.set(name, (key = keyOf(name)))
-    const pair = writer.open(tag)
-    writer.raw(key)
-    const begin = writer.open(KEY_VALUE.value)
-    writeValue(writer, value)
-    writer.close(begin)
-    writer.close(pair)
-  }
-
-  function attributes(given: Record<string, unknown>, more: Record<string, unknown>): void {
-    for (const name in given) {
-      const said = Object.hasOwn(more, name) ? more[name] : given[name]
-      attribute(SPAN.attributes, name, typeof said === 'string' ? bounded(said) : said)
-    }
-    for (const name in more) {
-      if (Object.hasOwn(given, name)) continue
-      const said = more[name]
-      attribute(SPAN.attributes, name, typeof said === 'string' ? bounded(said) : said)
-    }
+  function newAttribute(name: string, value: unknown, known: Map<unknown, Uint8Array>): void {
+    const before = writer.length
+    writeAttribute(writer, SPAN.attributes, name, typeof value === 'string' ? bounded(value) : value)
+    if (typeof value === 'object' || writer.length - before > SHORT) return
+    if (known.size >= REMEMBERED) known.clear()
+    known.set(value, writer.since(before))
   }
 
   function span({ context, parent, name, kind, from, to, given, more, isError }: SpanRecord): void {
@@ -94,37 +98,65 @@ export function createOtlp(resource: ReadableSpan['resource'], scope: Scope): (s
     writer.hex(SPAN.spanId, context.spanId)
     if (context.tracestate !== undefined) writer.string(SPAN.traceState, context.tracestate)
     if (parent !== undefined) writer.hex(SPAN.parentSpanId, parent.spanId)
-    writer.string(SPAN.name, name)
+    writer.raw(names(name))
     writer.small(SPAN.kind, kind + 1)
     writeTime(writer, SPAN.startTime, from)
     writeTime(writer, SPAN.endTime, to)
-    attributes(given, more)
-    writer.small(SPAN.droppedAttributes, 0)
-    writer.small(SPAN.droppedEvents, 0)
-    writer.small(SPAN.droppedLinks, 0)
-    const status = writer.open(SPAN.status)
-    writer.small(STATUS.code, isError ? STATUS_ERROR : 0)
-    writer.close(status)
-    writer.raw(FLAGS[(context.isSampled ? 1 : 0) + (isRemote(parent) ? 2 : 0)] ?? FLAGS[0])
+    const { first, then } = apart(given, more)
+    for (const each in first) attribute(each, first[each])
+    for (const each in then) attribute(each, then[each])
+    writer.raw(endOf(isError, context.isSampled, isRemote(parent)))
     writer.close(begin)
   }
 
   return (spans) => {
-    const ofResource = writer.open(REQUEST.resourceSpans)
-    writer.raw(head.resource)
-    const ofScope = writer.open(RESOURCE_SPANS.scopeSpans)
-    writer.raw(head.scope)
+    const whole = writer.open(REQUEST.resourceSpans)
+    writer.raw(ofResource)
+    const inScope = writer.open(RESOURCE_SPANS.scopeSpans)
+    writer.raw(ofScope)
     for (const each of spans) span(each)
-    writer.close(ofScope)
-    writer.close(ofResource)
+    writer.close(inScope)
+    writer.close(whole)
     return writer.take()
   }
 }
 
-function keyOf(name: string): Uint8Array {
-  const writer = new ProtobufWriter()
-  writer.string(KEY_VALUE.key, name)
+function written(write: (to: ProtobufWriter) => void): Uint8Array {
+  const writer = new ProtobufWriter(SHORT)
+  write(writer)
   return writer.take()
+}
+
+/** Made once of each name; of names that are many, anew. */
+function remembered<Made>(make: (name: string) => Made): (name: string) => Made {
+  const known = new Map<string, Made>()
+  return (name) => {
+    const before = known.get(name)
+    if (before !== undefined) return before
+    if (known.size >= NAMES) known.clear()
+    const made = make(name)
+    known.set(name, made)
+    return made
+  }
+}
+
+/** A name stands once, with what was said last. */
+function apart(given: Said, more: Said): { readonly first: Said; readonly then: Said } {
+  for (const name in more) if (Object.hasOwn(given, name)) return { first: { ...given, ...more }, then: {} }
+  return { first: given, then: more }
+}
+
+function endOf(isError: boolean, isSampled: boolean, isFar: boolean): Uint8Array {
+  return ENDS[(isError ? 1 : 0) | (isSampled ? 2 : 0) | (isFar ? 4 : 0)] as Uint8Array
+}
+
+function writeAttribute(writer: ProtobufWriter, tag: number, name: string, value: unknown): void {
+  const pair = writer.open(tag)
+  writer.string(KEY_VALUE.key, name)
+  const begin = writer.open(KEY_VALUE.value)
+  writeValue(writer, value)
+  writer.close(begin)
+  writer.close(pair)
 }
 
 function writeValue(writer: ProtobufWriter, value: unknown): void {

@@ -10,15 +10,32 @@ const WIDEST = 3
 const SHORT = 42
 
 export class ProtobufWriter {
-  #bytes = Buffer.allocUnsafeSlow(FIRST)
+  readonly #first: number
+  #bytes: Buffer
   #at = 0
+
+  /** `first`: bytes that there is room for at first. */
+  constructor(first = FIRST) {
+    this.#first = first
+    this.#bytes = Buffer.allocUnsafeSlow(first)
+  }
 
   /** What was written, which is the caller's; the next begins anew. */
   take(): Uint8Array {
-    const taken = Uint8Array.prototype.slice.call(this.#bytes, 0, this.#at)
+    const taken = this.since(0)
     this.#at = 0
-    if (this.#bytes.length > KEPT) this.#bytes = Buffer.allocUnsafeSlow(FIRST)
+    if (this.#bytes.length > KEPT) this.#bytes = Buffer.allocUnsafeSlow(this.#first)
     return taken
+  }
+
+  /** Bytes written so far. */
+  get length(): number {
+    return this.#at
+  }
+
+  /** A copy of what was written after so many bytes. */
+  since(before: number): Uint8Array {
+    return Uint8Array.prototype.slice.call(this.#bytes, before, this.#at)
   }
 
   /** Begins what has a length; what it answers is given to `close`. */

@@ -3,7 +3,7 @@
  *
  * Servers run side by side and turns alternate between them, so that what the machine does otherwise falls on all: `off` (nothing asked for),
  * `again` (the same once more: what two servers differ by that do the same), `metrics` (counted, scraped now and then), `traces` (sent to a
- * receiver here), `both`, and with `--before` the build of another checkout. Each turn is ten steps with a call each, and each round has servers
+ * receiver here), `both`, and with `--before` the build of another checkout, without and with traces. Each turn is ten steps with a call each, and each round has servers
  * of its own, since what V8 makes of a program differs from process to process.
  *
  * What counts is processor time of the server, all of its threads: that of turns, and that of the whole round for each turn, which has in it
@@ -39,7 +39,12 @@ try {
     ['metrics', { SVC_AGENT_METRICS: '1' }, undefined],
     ['traces', endpoint, undefined],
     ['both', { ...endpoint, SVC_AGENT_METRICS: '1' }, undefined],
-    ...(values.before === undefined ? [] : [['before', {}, join(values.before, 'dist/main.js')]]),
+    ...(values.before === undefined
+      ? []
+      : [
+          ['before', {}, join(values.before, 'dist/main.js')],
+          ['traces before', endpoint, join(values.before, 'dist/main.js')],
+        ]),
   ].filter(([name]) => name === 'off' || values.only === undefined || values.only.split(',').includes(name))
   const seen = new Map(kinds.map(([name]) => [name, { inTurns: [], whole: [], times: [] }]))
   for (let n = 0; n < rounds; n++) await round(parts, kinds, seen)

@@ -63,7 +63,7 @@ const STREAMS_OF_NODE = {
 /** The licences of what is bundled. */
 const NOTICES = 'dist/THIRD-PARTY-NOTICES.txt'
 const SERVER = './commands/serve/serve.js'
-/** Found beside the entry when it is loaded. */
+/** Found beside the entry when it is loaded, by those that run a server inside of themselves too. */
 const SERVER_APART = {
   name: 'server-apart',
   setup(bundle) {
@@ -163,7 +163,8 @@ async function writeCommonJs(path, text) {
     sourcefile: path,
   })
   mkdirSync(dirname(file), { recursive: true })
-  const named = code.replaceAll(/require\("(\.{1,2}\/[^"]+)\.js"\)/g, 'require("$1.cjs")')
+  const beside = basename(dirname(file)) === 'chunks' ? code.replaceAll('require("./serve.cjs")', 'require("../serve.cjs")') : code
+  const named = beside.replaceAll(/require\("(\.{1,2}\/[^"]+)\.js"\)/g, 'require("$1.cjs")')
   writeFileSync(file, `${inAscii(named)}//# sourceMappingURL=${basename(file)}.map\n`)
   writeFileSync(`${file}.map`, map)
   return [file, `${file}.map`].map((each) => each.slice(root.length))

@@ -166,32 +166,34 @@ function prepareOwn(isAlone = false): () => Promise<Connection> {
   let loading: ReturnType<typeof load> | undefined
   return async () => {
     loading ??= load()
-    const { effects, startService } = await loading
+    const { startInside, log } = await loading
     const token = randomBytes(32).toString('base64url')
     const options = { hostname: '127.0.0.1', port: 0, origins: [], hosts: [], token, kind: 'run' } as const
-    const service = await startService(effects, options)
+    const { service, state } = await startInside(log, options).catch((error: unknown) => {
+      throw ofOurs(error)
+    })
     if (isAlone) service.hide()
     return {
       ...doorsOf(service.url, token),
       url: service.url,
       hasToken: true,
       isOwn: true,
-      close: () => endOwn(service, effects.paths.state),
+      close: () => endOwn(service, state),
     }
   }
 }
 
 async function load() {
   stayLeanNoMore()
-  const [{ createNodeEffects }, { scrubEnvironment }, { startService }, { keptLog }] = await Promise.all([
-    import('../platform/node/node-effects.js'),
-    import('../platform/node/environment.js'),
-    import('../server/composition.js'),
-    import('./kept-log.js'),
-  ])
-  const effects = createNodeEffects(keptLog(process.env, 'error'))
-  scrubEnvironment()
-  return { effects, startService }
+  const [{ startInside }, { keptLog }] = await Promise.all([import('./commands/serve/serve.js'), import('./kept-log.js')])
+  return { startInside, log: keptLog(process.env, 'error') }
+}
+
+/** The server is a bundle of its own: its errors are not of our class. */
+function ofOurs(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof SvcError || error.name !== 'SvcError') return error
+  const { code, message, details } = error as SvcError
+  return new SvcError(code, message, details, { cause: error })
 }
 
 /** Waits until no other command uses the server; Ctrl-C waits no longer. */

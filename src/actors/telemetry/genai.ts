@@ -8,6 +8,8 @@ import { isRecord } from '../../protocol/text/json.js'
 
 export type Attributes = Readonly<Record<string, string | number | boolean | readonly string[]>>
 
+export const NOTHING: Attributes = {}
+
 /** Ids of providers that the convention calls otherwise. */
 const PROVIDERS: Readonly<Record<string, string>> = {
   google: 'gcp.gemini',
@@ -50,15 +52,15 @@ export function stepSpan({ sessionId, providerId, modelId }: AssistantInfo) {
 }
 
 export function usageOf({ tokens, finish, cost }: AssistantInfo): Attributes {
-  return {
+  const usage = {
     'gen_ai.usage.input_tokens': tokens.input,
     'gen_ai.usage.output_tokens': tokens.output,
     'gen_ai.usage.reasoning.output_tokens': tokens.reasoning,
     'gen_ai.usage.cache_read.input_tokens': tokens.cache.read,
     'gen_ai.usage.cache_write.input_tokens': tokens.cache.write,
-    ...(finish !== undefined && { 'gen_ai.response.finish_reasons': [finish] }),
     'svc.cost': cost,
   }
+  return finish === undefined ? usage : { ...usage, 'gen_ai.response.finish_reasons': [finish] }
 }
 
 export function toolSpan({ tool, callId }: ToolPart, sessionId: string) {
@@ -77,7 +79,7 @@ export function toolSpan({ tool, callId }: ToolPart, sessionId: string) {
 /** A tool of an MCP server has one span, with what the MCP convention says besides. */
 export function mcpOf(metadata: unknown): Attributes {
   const mcp = isRecord(metadata) ? metadata['mcp'] : undefined
-  if (!isRecord(mcp) || typeof mcp['server'] !== 'string') return {}
+  if (!isRecord(mcp) || typeof mcp['server'] !== 'string') return NOTHING
   return { 'mcp.method.name': 'tools/call', 'svc.mcp.server': mcp['server'] }
 }
 

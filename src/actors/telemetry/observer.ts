@@ -41,11 +41,10 @@ export function observe(
   witness: Witness,
   { now, onFault, keepsTexts = false }: { readonly now: () => number; onFault(): void; readonly keepsTexts?: boolean },
 ): () => void {
-  const handlers = handlersOf(witness, now, keepsTexts)
+  // Data of events of our own types was made by us, and that of deltas is not looked at.
+  const handlers = new Map(Object.entries(handlersOf(witness, now, keepsTexts)) as [string, (data: unknown) => void][])
   return bus.subscribe(({ type, data }) => {
-    // Data of events of our own types was made by us, and that of deltas is not looked at.
-    const handle = Object.hasOwn(handlers, type) ? (handlers as Record<string, (data: unknown) => void>)[type] : undefined
-    if (data !== undefined) handle?.(data)
+    if (data !== undefined) handlers.get(type)?.(data)
   }, onFault)
 }
 
@@ -95,15 +94,16 @@ function handlersOf(witness: Witness, now: () => number, keepsTexts: boolean): H
     'message.part.updated'({ sessionID, part }) {
       if (part.type === 'text' && keepsTexts) keepText(of(sessionID), part)
       if (part.type !== 'tool') return
+      const { status } = part.state
+      if (status === 'pending') return
       const { calls } = of(sessionID)
       const call = { sessionId: sessionID, messageId: part.messageId, part }
-      const { status } = part.state
       const key = `${part.messageId} ${part.callId}`
       if (status === 'running') {
         if (calls.has(key)) witness.callShown?.(call)
         else witness.callStarted?.(call)
         calls.add(key)
-      } else if (status !== 'pending') {
+      } else {
         calls.delete(key)
         witness.callEnded?.(call)
       }

@@ -1,42 +1,35 @@
 /**
  * Spans of OpenTelemetry, sent as OTLP over the way out of svc; loaded only where traces are configured. Its samplers decide, its processor gathers
- * and its serializer writes. A span itself is what that reads of one: the library's own, which anybody may change and time, costs a turn more than
- * all of the rest.
+ * and its serializer writes JSON. A span itself (`span-record.ts`), its ids and what is written of it in Protobuf (`otlp.ts`) are ours: those of the
+ * library, which anybody may change and time, cost a turn more than all of the rest.
  */
-import {
-  type Context,
-  createTraceState,
-  type HrTime,
-  ROOT_CONTEXT,
-  type SpanContext,
-  SpanKind,
-  SpanStatusCode,
-  trace,
-  TraceFlags,
-} from '@opentelemetry/api'
-import { JsonTraceSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer'
+import { randomFillSync } from 'node:crypto'
+import { createTraceState, ROOT_CONTEXT, type SpanContext, SpanKind, trace, TraceFlags } from '@opentelemetry/api'
+import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer'
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources'
 import {
   AlwaysOffSampler,
   AlwaysOnSampler,
   BatchSpanProcessor,
   ParentBasedSampler,
-  RandomIdGenerator,
   type ReadableSpan,
   type Sampler,
   SamplingDecision,
   type SpanExporter,
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace'
-import { cut } from '../../kernel/cut.js'
+import { createOtlp } from './otlp.js'
 import type { Sender } from './sender.js'
-import type { Attributes } from './genai.js'
-import type { Span, Tracer } from './spans.js'
+import { OwnContext, opened, type SpanOwner, SpanRecord } from './span-record.js'
+import type { Tracer } from './spans.js'
 import type { readParent, TraceContext } from '../../protocol/trace-context.js'
 import type { TraceSettings } from './trace-settings.js'
 
-/** Characters of an attribute; contents may be long. */
-const LONGEST = 64 * 1024
+/** Bytes of the id of a span. */
+const ID = 8
+
+type Started = Parameters<Tracer['start']>[0]
+type Serialize = (spans: (ReadableSpan & SpanRecord)[]) => Uint8Array | undefined
 
 interface Exporting {
   readonly tracer: Tracer
@@ -53,78 +46,54 @@ interface ExportParts {
 
 /** What it needs of svc is handed in: nothing of the server is loaded twice. */
 export function openExport({ settings, sender, version, read }: ExportParts): Exporting {
-  const processor = new BatchSpanProcessor({ exporter: exporterTo(sender, settings) })
   const own = { 'service.name': 'svc', 'service.version': version, ...settings.resource }
   const resource = defaultResource().merge(resourceFromAttributes(own))
   const instrumentationScope = { name: 'svc', version }
+  const serialize: Serialize =
+    settings.encoding === 'json' ? (spans) => JsonTraceSerializer.serializeRequest(spans) : createOtlp(resource, instrumentationScope)
+  const processor = new BatchSpanProcessor({ exporter: exporterTo(sender, serialize) })
+  const owner: SpanOwner = { resource, instrumentationScope, ended: (span) => processor.onEnd(span) }
   const sampler = samplerOf(settings)
-  const ids = new RandomIdGenerator()
+  const nextId = ids()
 
-  function start({ name, attributes }: Parameters<Tracer['start']>[0], kind: SpanKind, at: number, parent: TraceContext | undefined): Span {
-    const above = parent && (OwnContext.spanOf(parent) ?? remote(parent, read(parent)))
-    const traceId = above?.traceId ?? ids.generateTraceId()
-    const around: Context = above === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, above)
-    const isSampled =
-      sampler.shouldSample(around, traceId, name, kind, open(attributes), []).decision === SamplingDecision.RECORD_AND_SAMPLED
-    const traceState = above?.traceState
-    const spanContext: SpanContext = {
-      traceId,
-      spanId: ids.generateSpanId(),
-      traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
-      ...(traceState !== undefined && { traceState }),
-    }
-    const context = new OwnContext(spanContext)
+  /** What is below one of ours is decided as that was: samplers look at the trace or at what is above. */
+  function below(above: OwnContext): OwnContext {
+    return new OwnContext(above.traceId, nextId(), above.isSampled, above.traceState)
+  }
 
-    function end(ended: number, more: Attributes, isError: boolean): void {
-      if (!isSampled) return
-      const until = Math.max(at, ended)
-      processor.onEnd({
-        name,
-        kind,
-        spanContext: () => spanContext,
-        ...(above !== undefined && { parentSpanContext: above }),
-        startTime: timeOf(at),
-        endTime: timeOf(until),
-        duration: timeOf(until - at),
-        status: { code: isError ? SpanStatusCode.ERROR : SpanStatusCode.UNSET },
-        attributes: within(attributes, more),
-        links: [],
-        events: [],
-        ended: true,
-        resource,
-        instrumentationScope,
-        droppedAttributesCount: 0,
-        droppedEventsCount: 0,
-        droppedLinksCount: 0,
-      })
-    }
-
-    return { context, end }
+  function top({ name, attributes }: Started, kind: SpanKind, above: SpanContext | undefined): OwnContext {
+    const traceId = above?.traceId ?? nextId() + nextId()
+    const around = above === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, above)
+    const { decision } = sampler.shouldSample(around, traceId, name, kind, opened(attributes), [])
+    return new OwnContext(traceId, nextId(), decision === SamplingDecision.RECORD_AND_SAMPLED, above?.traceState)
   }
 
   return {
-    tracer: { start: (span, kind, at, parent) => start(span, kind === 'client' ? SpanKind.CLIENT : SpanKind.INTERNAL, at, parent) },
+    tracer: {
+      start(span, kindName, at, parent) {
+        const kind = kindName === 'client' ? SpanKind.CLIENT : SpanKind.INTERNAL
+        const own = parent && OwnContext.of(parent)
+        if (own !== undefined) return new SpanRecord(owner, span, kind, at, below(own), own)
+        const above = parent && remote(parent, read(parent))
+        return new SpanRecord(owner, span, kind, at, top(span, kind, above), above)
+      },
+    },
     end: () => processor.shutdown(),
   }
 }
 
-/** Nobody writes to a list of ours. */
-function open(attributes: Attributes): ReadableSpan['attributes'] {
-  return attributes as ReadableSpan['attributes']
-}
-
-/** Copied one by one: an object that is spread from others is read at a third of the pace. */
-function within(...given: readonly Attributes[]): ReadableSpan['attributes'] {
-  const all: ReadableSpan['attributes'] = {}
-  for (const attributes of given)
-    for (const [name, value] of Object.entries(open(attributes))) all[name] = typeof value === 'string' ? cut(value, LONGEST, '') : value
-  return all
-}
-
-/** `ms` are whole or not. */
-function timeOf(ms: number): HrTime {
-  const seconds = Math.trunc(ms / 1000)
-  return [seconds, Math.round((ms - seconds * 1000) * 1e6)]
+/** Of spans: 8 random bytes in hexadecimal digits each; a trace has two of them. Bytes are made for many at a time. */
+function ids(): () => string {
+  const bytes = Buffer.alloc(ID * 128)
+  let digits = ''
+  let at = 0
+  return () => {
+    if (at === digits.length) {
+      digits = randomFillSync(bytes).toString('hex')
+      at = 0
+    }
+    return digits.slice(at, (at += ID * 2))
+  }
 }
 
 function remote(parent: TraceContext, read: ReturnType<typeof readParent>): SpanContext | undefined {
@@ -139,25 +108,6 @@ function remote(parent: TraceContext, read: ReturnType<typeof readParent>): Span
   )
 }
 
-/** Of one of our spans, which is not remote to those below it. */
-class OwnContext implements TraceContext {
-  readonly traceparent: string
-  declare readonly tracestate?: string
-  readonly #span: SpanContext
-
-  constructor(span: SpanContext) {
-    const { traceId, spanId, traceFlags, traceState } = span
-    this.traceparent = `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`
-    const tracestate = traceState?.serialize() ?? ''
-    if (tracestate !== '') this.tracestate = tracestate
-    this.#span = span
-  }
-
-  static spanOf(context: TraceContext): SpanContext | undefined {
-    return #span in context ? context.#span : undefined
-  }
-}
-
 function samplerOf({ sampler, samplerArgument }: TraceSettings): Sampler {
   const root = sampler.replace(/^parentbased_/, '')
   const chosen =
@@ -169,11 +119,10 @@ function samplerOf({ sampler, samplerArgument }: TraceSettings): Sampler {
   return sampler.startsWith('parentbased_') ? new ParentBasedSampler({ root: chosen }) : chosen
 }
 
-function exporterTo(sender: Sender, { encoding }: TraceSettings): SpanExporter {
-  const serializer = encoding === 'json' ? JsonTraceSerializer : ProtobufTraceSerializer
-
+function exporterTo(sender: Sender, serialize: Serialize): SpanExporter {
   async function deliver(spans: ReadableSpan[], done: Parameters<SpanExporter['export']>[1]): Promise<void> {
-    const body = serializer.serializeRequest(spans)
+    // None but ours come to it.
+    const body = serialize(spans as (ReadableSpan & SpanRecord)[])
     done({ code: body !== undefined && (await sender.send(body)) ? 0 : 1 })
   }
 

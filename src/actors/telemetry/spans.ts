@@ -6,7 +6,7 @@ import { createLru } from '../../kernel/lru.js'
 import type { Traces } from '../../ports/telemetry.js'
 import type { TraceContext } from '../../protocol/trace-context.js'
 import { isRecord } from '../../protocol/text/json.js'
-import { agentSpan, type Attributes, CONTENT, ERROR, mcpOf, stepSpan, TOOL_ERROR, toolSpan, usageOf } from './genai.js'
+import { agentSpan, type Attributes, CONTENT, ERROR, mcpOf, NOTHING, stepSpan, TOOL_ERROR, toolSpan, usageOf } from './genai.js'
 import type { WatchedCall, Witness } from './witness.js'
 
 export interface Span {
@@ -38,8 +38,6 @@ export function createSpans(
   const arrived = createLru<string, TraceContext>(ARRIVED)
   const nameless = createLru<string, TraceContext>(ARRIVED)
 
-  const shown = (attributes: () => Attributes): Attributes => (contents ? attributes() : {})
-
   function parentOf(sessionId: string, promptId: string | undefined, parentId: string | undefined): TraceContext | undefined {
     const own = promptId === undefined ? undefined : arrived.get(promptId)
     if (own !== undefined) return own
@@ -54,9 +52,10 @@ export function createSpans(
     const span = tracing?.calls.get(callId)
     if (span === undefined || (state.status !== 'completed' && state.status !== 'error')) return
     tracing?.calls.delete(callId)
-    const metadata = 'metadata' in state ? state.metadata : undefined
-    const result = shown(() => CONTENT.result(state.status === 'completed' ? state.output : state.error))
-    endSpan(span, state.time.end ?? state.time.start, { ...mcpOf(metadata), ...result }, state.status === 'error' ? TOOL_ERROR : undefined)
+    const isError = state.status === 'error'
+    const told = 'metadata' in state ? mcpOf(state.metadata) : NOTHING
+    const more = contents ? { ...told, ...CONTENT.result(isError ? state.error : state.output) } : told
+    endSpan(span, state.time.end ?? state.time.start, more, isError ? TOOL_ERROR : undefined)
   }
 
   return {
@@ -87,13 +86,9 @@ export function createSpans(
         const tracing = sessions.get(sessionId)
         if (tracing?.runId !== runId) return
         sessions.delete(sessionId)
-        for (const open of [...tracing.calls.values(), tracing.step]) endSpan(open, at, {}, 'interrupted')
-        endSpan(
-          tracing.run,
-          at,
-          { 'svc.run.end': end, ...shown(() => CONTENT.asked(said())) },
-          end === 'completed' ? undefined : (cause ?? end),
-        )
+        for (const open of [...tracing.calls.values(), tracing.step]) endSpan(open, at, NOTHING, 'interrupted')
+        const more = { 'svc.run.end': end, ...(contents && CONTENT.asked(said())) }
+        endSpan(tracing.run, at, more, end === 'completed' ? undefined : (cause ?? end))
       },
       stepStarted({ sessionId, info }) {
         const tracing = sessions.get(sessionId)
@@ -106,15 +101,16 @@ export function createSpans(
         tracing.step = undefined
         const { streamed, completed, created } = info.time
         const error = info.error === undefined ? undefined : info.error.interrupted === true ? 'interrupted' : 'provider_error'
-        endSpan(span, streamed ?? completed ?? created, { ...usageOf(info), ...shown(() => CONTENT.said(said())) }, error)
+        const usage = usageOf(info)
+        endSpan(span, streamed ?? completed ?? created, contents ? { ...usage, ...CONTENT.said(said()) } : usage, error)
       },
       callStarted({ sessionId, part }) {
         const tracing = sessions.get(sessionId)
         const { state, callId } = part
         if (tracing === undefined || state.status !== 'running') return
-        const span = toolSpan(part, sessionId)
-        const attributes = { ...span.attributes, ...shown(() => CONTENT.arguments(state.input)) }
-        tracing.calls.set(callId, tracer.start({ ...span, attributes }, 'internal', state.time.start, tracing.run.context))
+        const { name, attributes } = toolSpan(part, sessionId)
+        const given = contents ? { ...attributes, ...CONTENT.arguments(state.input) } : attributes
+        tracing.calls.set(callId, tracer.start({ name, attributes: given }, 'internal', state.time.start, tracing.run.context))
       },
       callShown({ sessionId, part }) {
         const child = isRecord(part.metadata) ? part.metadata['sessionId'] : undefined
@@ -128,5 +124,5 @@ export function createSpans(
 
 /** `error`: what went wrong, in a word of ours. */
 function endSpan(span: Span | undefined, at: number, attributes: Attributes, error: string | undefined): void {
-  span?.end(at, { ...attributes, ...(error !== undefined && { [ERROR]: error }) }, error !== undefined)
+  span?.end(at, error === undefined ? attributes : { ...attributes, [ERROR]: error }, error !== undefined)
 }

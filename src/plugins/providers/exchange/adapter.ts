@@ -18,7 +18,7 @@ import { createSlices, type Pause } from '../../../kernel/pause.js'
 import { watchSilence } from '../../../kernel/silence.js'
 import { createConnection } from './connection.js'
 import { answerTooLarge, connectionError, type ErrorContext, streamFault, webPage } from './errors.js'
-import type { Models, Protocol } from './protocol.js'
+import type { Call, Models, Protocol } from './protocol.js'
 
 const MARK_BYTES = 16
 const ID_BYTES = 12
@@ -38,8 +38,12 @@ export interface AdapterDeps {
 }
 
 /** The adapter of one configured provider; it keeps its models between steps, and loads the SDK with the first. */
-export function createAdapter(protocol: Protocol, settings: ProviderSettings, deps: AdapterDeps): ProviderAdapter {
-  let models: Promise<Models> | undefined
+export function createAdapter<Asked extends Call>(
+  protocol: Protocol<Asked>,
+  settings: ProviderSettings,
+  deps: AdapterDeps,
+): ProviderAdapter {
+  let models: Promise<Models<Asked>> | undefined
   const load = async () => protocol.load(settings, addressOf(protocol, settings))
   return {
     generate: async (request, push, signal) =>
@@ -47,17 +51,17 @@ export function createAdapter(protocol: Protocol, settings: ProviderSettings, de
   }
 }
 
-interface Generation {
-  readonly protocol: Protocol
+interface Generation<Asked extends Call> {
+  readonly protocol: Protocol<Asked>
   readonly settings: ProviderSettings
   readonly deps: AdapterDeps
-  readonly models: () => Promise<Models>
+  readonly models: () => Promise<Models<Asked>>
   readonly request: GenerateRequest
   readonly push: (part: StreamPart) => void
   readonly signal: AbortSignal
 }
 
-function generate({ protocol, settings, deps, models, request, push, signal }: Generation): Promise<void> {
+function generate<Asked extends Call>({ protocol, settings, deps, models, request, push, signal }: Generation<Asked>): Promise<void> {
   const { clock, fetch, sha256, log, random } = deps.effects
   const { providerId } = settings
   const context: ErrorContext = { providerId, secret: settings.apiKey(), secrets: secretsOf(settings, request), now: () => clock.now() }
@@ -148,7 +152,7 @@ function secretsOf({ headers }: ProviderSettings, request: GenerateRequest): str
   )
 }
 
-function addressOf(protocol: Protocol, { baseURL, npm, providerId }: ProviderSettings): string {
+function addressOf(protocol: Pick<Protocol, 'endpoint'>, { baseURL, npm, providerId }: ProviderSettings): string {
   const address = (baseURL ?? protocol.endpoint(npm) ?? '').replace(/\/+$/, '')
   if (/^https?:/i.test(address) && URL.canParse(address)) return address
   throw new ProviderError(`Provider "${providerId}" needs options.baseURL, an http(s) address.`, { retryable: false })

@@ -8,6 +8,7 @@
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Rewrite } from './events.js'
 import type { Held } from './held.js'
+import { wellFormed } from './json.js'
 
 export interface Connection {
   /** `held` fills the request; `rewrite` makes of a good answer what the SDK gets; it may `end` the body. */
@@ -16,7 +17,7 @@ export interface Connection {
     init: RequestInit,
     how: { readonly rewrite: Rewrite; readonly held: Held },
   ): Promise<Response>
-  /** As `fetch`, for who reads the answer with `read`: of one that is refused, the body is its beginning as text. */
+  /** As `fetch`, for who reads the answer with `read`: `body` is well-formed; of an answer that is refused, the body is its beginning as text. */
   post(address: string, body: string, held: Held): Promise<{ readonly response: Response; readonly refusal: string | undefined }>
   /** Hands on what is read of a body, in slices, until it is over; what `feed` throws ends it. */
   read(body: ReadableStream<Uint8Array<ArrayBuffer>>, feed: (piece: Uint8Array<ArrayBuffer>) => void): Promise<void>
@@ -140,7 +141,7 @@ export function createConnection({ fetch, headers: given, tooLarge, page, turn }
     const headers = new Headers(more)
     for (const name of CREDENTIALS) headers.delete(name)
     for (const [name, value] of Object.entries(given)) headers.set(name, value)
-    const body = json === undefined ? null : held.fill(wellFormed(json))
+    const body = json === undefined ? null : held.fill(json)
     const response = await fetch(input, { method: 'POST', headers, body, redirect: 'manual', signal: closing.signal })
     if (response.ok && response.body !== null && response.headers.get('content-type')?.includes('text/html') === true) {
       closing.abort()
@@ -177,7 +178,8 @@ export function createConnection({ fetch, headers: given, tooLarge, page, turn }
         work().then(resolve, reject)
       }),
     async fetch(input, init, { rewrite, held }) {
-      const { response, refusal } = await post(input, init.headers, typeof init.body === 'string' ? init.body : undefined, held)
+      const json = typeof init.body === 'string' ? wellFormed(init.body) : undefined
+      const { response, refusal } = await post(input, init.headers, json, held)
       if (response.body === null) return response
       const { status, statusText } = response
       return new Response(refusal ?? bounded(response.body, rewrite), { status, statusText, headers: response.headers })
@@ -210,10 +212,4 @@ async function readStart(body: ReadableStream<Uint8Array>, maxBytes: number): Pr
   }
   await reader.cancel()
   return text
-}
-
-/** Replaces halves of surrogate pairs, which JSON text shows as escapes, by U+FFFD (threat-model §6.5). */
-function wellFormed(json: string): string {
-  if (!json.includes('\\ud')) return json
-  return json.replace(/\\(?:u(d[89a-f][0-9a-f]{2})|.)/g, (escape, half: string | undefined) => (half === undefined ? escape : '\\ufffd'))
 }

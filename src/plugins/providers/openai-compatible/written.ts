@@ -2,8 +2,9 @@
  * The messages of a request as JSON. A conversation grows at its end: what was written for the step before stands, and a step writes what is new.
  *
  * I1 What is kept is the same whoever asks: it has no content that is held for one request, and ends where nothing that follows changes it.
- * I2 It lives as long as the first message after the system's, which is that of a conversation that is awake.
+ * I2 The messages of the system, which stand before, are written in each step: they are none of the conversation.
  */
+import { createGrown } from '../../../kernel/grown.js'
 import type { ModelMessage } from '../../../ports/provider-adapter.js'
 import { wellFormed } from '../exchange/json.js'
 import { messagesOf } from './messages.js'
@@ -16,36 +17,22 @@ export interface Writing extends PromptRules {
   readonly key: string
 }
 
-interface Kept {
-  readonly key: string
-  /** What is written, without the system's messages before it. */
-  readonly messages: readonly ModelMessage[]
-  readonly json: string
-}
-
 /** At the end stands what is said for one step alone: that it is the last, or that the answer was cut off. */
 const PASSING = 2
 
-const kept = new WeakMap<ModelMessage, Kept>()
+const kept = createGrown<ModelMessage, { readonly key: string; readonly json: string }>()
 
 /** A JSON array. */
 export function written(messages: readonly ModelMessage[], writing: Writing): string {
   const start = messages.findIndex(({ role }) => role !== 'system')
-  const first = messages[start]
-  if (first === undefined) return `[${write(messages, writing)}]`
-  const said = messages.slice(start)
-  const known = kept.get(first)
-  const before = known?.key === writing.key && begins(said, known.messages) ? known : { key: writing.key, messages: [], json: '' }
-  const upTo = lastCut(said, before.messages.length)
-  const json = joined(before.json, write(said.slice(before.messages.length, upTo), writing))
-  if (upTo > before.messages.length && !json.includes(writing.mark, before.json.length)) {
-    kept.set(first, { key: writing.key, messages: said.slice(0, upTo), json })
-  }
-  return `[${joined(write(messages.slice(0, start), writing), json, write(said.slice(upTo), writing))}]`
-}
-
-function begins(messages: readonly ModelMessage[], beginning: readonly ModelMessage[]): boolean {
-  return beginning.length <= messages.length && beginning.every((message, index) => message === messages[index])
+  const said = start === -1 ? [] : messages.slice(start)
+  const known = kept.of(said)
+  const before = known?.made.key === writing.key ? { from: known.length, json: known.made.json } : { from: 0, json: '' }
+  const upTo = lastCut(said, before.from)
+  const json = joined(before.json, write(said.slice(before.from, upTo), writing))
+  const { key, mark } = writing
+  if (upTo > before.from && !json.includes(mark, before.json.length)) kept.keep(said.slice(0, upTo), { key, json })
+  return `[${joined(write(start === -1 ? messages : messages.slice(0, start), writing), json, write(said.slice(upTo), writing))}]`
 }
 
 /** The last place, not before `least`, at which the messages can be parted: after one that is sent for sure, and that nothing is added to. */

@@ -37,7 +37,8 @@ export function createTranscripts(store: Pick<Store, 'messages'>): Transcripts {
       return known
     },
     append(message) {
-      if (!replace(message)) kept.get(message.info.sessionId)?.push(message)
+      const known = kept.get(message.info.sessionId)
+      if (known?.at(-1) !== message && !replace(message)) known?.push(message)
     },
     replace: (message) => void replace(message),
     forget(sessionId) {

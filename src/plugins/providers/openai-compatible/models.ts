@@ -1,4 +1,5 @@
 /** Chat completions, asked for and read without the SDK: what it would make of a prompt, and of the chunks that are given to it. */
+import type { PlainAnswer } from '../../../ports/effects.js'
 import type { ProviderSettings } from '../../../ports/plugin.js'
 import { ProviderError } from '../../../ports/provider-adapter.js'
 import { messageOf } from '../../../protocol/message-of.js'
@@ -65,17 +66,15 @@ function jsonOfTool(tool: Tool): string[] {
 
 async function answerTo(address: string, body: string, { held }: Call, { connection, context }: Exchange) {
   try {
-    const { response, refusal } = await connection.post(address, body, held)
-    const { status, headers } = response
-    if (refusal !== undefined) throw statusError({ status, headers, body: refusal }, context)
-    if (response.body === null) throw streamFault('ended the stream without a finish reason.', context)
-    return response.body
+    const { answer, refusal } = await connection.post(address, body, held)
+    if (refusal !== undefined) throw statusError({ status: answer.status, headers: { get: answer.header }, body: refusal }, context)
+    return answer
   } catch (error) {
     throw error instanceof ProviderError ? error : connectionError(error, context)
   }
 }
 
-async function readAnswer(source: ReadableStream<Uint8Array<ArrayBuffer>>, exchange: Exchange): Promise<void> {
+async function readAnswer(answer: PlainAnswer, exchange: Exchange): Promise<void> {
   const { connection, read, refuse, take, newId, context } = exchange
   const parts = createChatParts(take, newId)
   const making = (make: () => void): void => {
@@ -95,6 +94,6 @@ async function readAnswer(source: ReadableStream<Uint8Array<ArrayBuffer>>, excha
     },
     refuse,
   })
-  await connection.read(source, feed)
+  await connection.read(answer, feed)
   making(() => parts.end())
 }

@@ -64,7 +64,13 @@ function generate({ protocol, settings, deps, models, request, push, signal }: G
   const call = protocol.call(settings, request, { sha256, mark: Buffer.from(random.bytes(MARK_BYTES)).toString('hex') })
   const tooLarge = (what: string) => answerTooLarge(what, context)
   const turn = createSlices(() => clock.monotonic(), deps.pause)
-  const connection = createConnection({ effects: deps.effects, headers: call.headers, tooLarge, page: (status) => webPage(status, context), turn })
+  const connection = createConnection({
+    effects: deps.effects,
+    headers: call.headers,
+    tooLarge,
+    page: (status) => webPage(status, context),
+    turn,
+  })
 
   return new Promise((resolve, reject) => {
     let open = true

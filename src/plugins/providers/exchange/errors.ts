@@ -24,7 +24,10 @@ export interface ErrorContext {
 }
 
 /** A refusal by status: 408, 429 and 5xx may be tried again; other statuses not. */
-export function statusError(response: { status: number; headers: Pick<Headers, 'get'>; body: string }, context: ErrorContext): ProviderError {
+export function statusError(
+  response: { status: number; headers: Pick<Headers, 'get'>; body: string },
+  context: ErrorContext,
+): ProviderError {
   const { status, headers, body } = response
   const detail = errorText(body) ?? filled(body.trim()) ?? 'no further detail'
   if (status >= 300 && status < 400) {

@@ -59,9 +59,14 @@ function jsonOfTool(tool: Tool): string[] {
   if (tool.type !== 'function') return []
   const { name, description } = tool
   const parameters: unknown = tool.inputSchema
-  const json = writtenTools.get(tool) ?? JSON.stringify({ type: 'function', function: { name, description, parameters } })
+  const json = writtenTools.get(tool) ?? narrow(JSON.stringify({ type: 'function', function: { name, description, parameters } }))
   writtenTools.set(tool, json)
   return [json]
+}
+
+/** The same JSON in one byte a character: a single "…" would have the whole body kept, searched and written at twice its size. */
+function narrow(json: string): string {
+  return json.replaceAll(/[\u0080-\ud7ff\ue000-\uffff]/g, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 async function answerTo(address: string, body: string, { held }: Call, { connection, context }: Exchange) {

@@ -40,10 +40,10 @@ export function createTranscripts(store: Pick<Store, 'messages'>): Transcripts {
       return list
     },
     append(message) {
-      if (replace(message)) return
       const known = kept.get(message.info.sessionId)
-      known?.list.push(message)
-      known?.ids.add(message.info.id)
+      if (known === undefined || known.list.at(-1) === message || replace(message)) return
+      known.list.push(message)
+      known.ids.add(message.info.id)
     },
     replace: (message) => void replace(message),
     forget(sessionId) {

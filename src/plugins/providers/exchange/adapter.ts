@@ -31,7 +31,7 @@ export interface Timeouts {
 }
 
 export interface AdapterDeps {
-  readonly effects: Pick<NativeHost['effects'], 'clock' | 'fetch' | 'sha256' | 'log' | 'random'>
+  readonly effects: Pick<NativeHost['effects'], 'clock' | 'fetch' | 'post' | 'sha256' | 'log' | 'random'>
   readonly timeouts: Timeouts
   /** Waited for between the slices of time in which answers are read. */
   readonly pause: Pause
@@ -62,13 +62,19 @@ interface Generation<Asked extends Call> {
 }
 
 function generate<Asked extends Call>({ protocol, settings, deps, models, request, push, signal }: Generation<Asked>): Promise<void> {
-  const { clock, fetch, sha256, log, random } = deps.effects
+  const { clock, sha256, log, random } = deps.effects
   const { providerId } = settings
   const context: ErrorContext = { providerId, secret: settings.apiKey(), secrets: secretsOf(settings, request), now: () => clock.now() }
   const call = protocol.call(settings, request, { sha256, mark: Buffer.from(random.bytes(MARK_BYTES)).toString('hex') })
   const tooLarge = (what: string) => answerTooLarge(what, context)
   const turn = createSlices(() => clock.monotonic(), deps.pause)
-  const connection = createConnection({ fetch, headers: call.headers, tooLarge, page: (status) => webPage(status, context), turn })
+  const connection = createConnection({
+    effects: deps.effects,
+    headers: call.headers,
+    tooLarge,
+    page: (status) => webPage(status, context),
+    turn,
+  })
 
   return new Promise((resolve, reject) => {
     let open = true

@@ -191,7 +191,7 @@ describe('requests are written as the SDK does', () => {
     const asked = { ...request, ...changes }
     const bodies: unknown[] = []
     const fetch = (_: unknown, init?: RequestInit) => {
-      bodies.push(init?.body)
+      bodies.push(typeof init?.body === 'string' ? init.body : Buffer.from(init?.body as Uint8Array).toString())
       return Promise.resolve(new Response('data: {"choices":[{"finish_reason":"stop"}]}\n\n'))
     }
     const effects = createFakeEffects({ fetch })

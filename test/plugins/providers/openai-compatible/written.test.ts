@@ -1,6 +1,7 @@
 // What was written of a conversation before stands: it is the same text as if all were written anew, and only what is new is looked at.
 import { describe, expect, it } from 'vitest'
-import { createHeld } from '../../../../src/plugins/providers/exchange/held.js'
+import { createHeld, type Held } from '../../../../src/plugins/providers/exchange/held.js'
+import { bytesOf } from '../../../../src/plugins/providers/exchange/pieces.js'
 import { wellFormed } from '../../../../src/plugins/providers/exchange/json.js'
 import { messagesOf } from '../../../../src/plugins/providers/openai-compatible/messages.js'
 import { toPrompt } from '../../../../src/plugins/providers/openai-compatible/prompt.js'
@@ -11,21 +12,29 @@ import { createRandom, type Random } from '../../../../src/simulation/random.js'
 const LARGE = Buffer.alloc(80 * 1024, 7).toString('base64')
 
 let marks = 0
-function writingOf(changes: Partial<Writing> = {}): Writing & { readonly fill: (json: string) => string } {
+function writingOf(changes: Partial<Writing> = {}): Writing & Pick<Held, 'fill'> {
   const mark = `mark${marks++}`
   const held = createHeld(mark)
-  const fill = (json: string) => Buffer.from(held.fill(json)).toString()
-  return { held, mark, fill, key: 'one', callId: (id) => id, reasoningField: undefined, needsAnswerAfterTools: false, ...changes }
+  return {
+    held,
+    mark,
+    fill: held.fill,
+    key: 'one',
+    callId: (id) => id,
+    reasoningField: undefined,
+    needsAnswerAfterTools: false,
+    ...changes,
+  }
 }
 
 function whole(messages: readonly ModelMessage[], changes: Partial<Writing>): string {
   const writing = writingOf(changes)
-  return writing.fill(wellFormed(JSON.stringify(messagesOf(toPrompt(messages, writing)))))
+  return Buffer.from(writing.fill(wellFormed(JSON.stringify(messagesOf(toPrompt(messages, writing)))))).toString()
 }
 
 function grown(messages: readonly ModelMessage[], changes: Partial<Writing>): string {
   const writing = writingOf(changes)
-  return writing.fill(written(messages, writing))
+  return Buffer.concat(bytesOf(written(messages, writing), writing)).toString()
 }
 
 /** Messages of a conversation, drawn. */

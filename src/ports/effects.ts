@@ -350,6 +350,26 @@ interface Network {
   counts(): NetworkCounts
 }
 
+/** An answer that is read piece by piece. */
+export interface PlainAnswer {
+  readonly status: number
+  /** As `Headers.get`, for a name in lower case. */
+  header(name: string): string | null
+  /** The next bytes of the body, undefined = it is over; one look at a time. Rejects where it breaks, as the body of `fetch`. */
+  read(): Promise<Uint8Array<ArrayBuffer> | undefined>
+  /** No more is read: the connection is closed. */
+  cancel(): void
+}
+
+export interface PlainRequest {
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  /** One after the other. */
+  readonly body: readonly Uint8Array<ArrayBuffer>[]
+  /** Gets what closes the connection at once, before and after the answer. */
+  readonly onOpen: (close: () => void) => void
+}
+
 export interface Effects {
   readonly clock: Clock
   readonly ids: Ids
@@ -362,6 +382,8 @@ export interface Effects {
    * through the proxy of the environment.
    */
   readonly fetch: typeof globalThis.fetch
+  /** As `fetch` posts, without the platform's objects and streams, which cost more than a short answer; absent = by `fetch`. */
+  readonly post?: (address: string, request: PlainRequest) => Promise<PlainAnswer>
   readonly network: Network
   /** Environment of the server, read once at start (credentials included; never handed to children). */
   readonly env: Readonly<Record<string, string | undefined>>

@@ -247,6 +247,7 @@ export interface NativeHost {
     | 'processes'
     | 'terminals'
     | 'fetch'
+    | 'post'
     | 'network'
     | 'childEnv'
     | 'paths'

@@ -40,7 +40,7 @@ export function createNativeHost(
   },
 ): NativeHost {
   const { effects, store } = core
-  const { clock, ids, random, files, processes, terminals, fetch, network, childEnv, paths, platform, log, sha256 } = effects
+  const { clock, ids, random, files, processes, terminals, fetch, post, network, childEnv, paths, platform, log, sha256 } = effects
   const rows = createPluginRows(core, pluginId)
   const sandbox = { ...services.sandbox, isOn: async (directory: string) => sandboxOf(await core.configs.load(directory)) === 'on' }
   return {
@@ -52,6 +52,7 @@ export function createNativeHost(
       processes,
       terminals,
       fetch,
+      ...(post && { post }),
       network,
       childEnv,
       paths,

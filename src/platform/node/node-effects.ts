@@ -50,6 +50,7 @@ export function createNodeEffects(options: NodeEffectsOptions = {}): Effects {
     terminals: createNodeTerminals(searchPath, reaper, { families }),
     memory: { bound: boundYoungGeneration, collect: collectGarbage },
     fetch: wayOut.fetch,
+    post: wayOut.post,
     network: {
       guardedFetch: async (address, request) => {
         guarded ??= import('./network/guarded-fetch.js').then(({ createGuardedFetch }) => createGuardedFetch(wayOut))

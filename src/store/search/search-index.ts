@@ -6,15 +6,17 @@
  * I3 What the events no longer tell, because they are removed after a while, is read from the rows: the file is discarded, and made anew.
  * I4 A step is short: it stops after some characters, and the full texts are merged in steps of their own, some pages at a time.
  * I5 No more text is kept than `keep` says: the oldest goes, a few messages a step, and nothing as old is taken in again.
+ * I6 What the writer remembers of the file is forgotten with every step that is rolled back: nobody else writes there.
  */
 import type { Database as Handle } from 'better-sqlite3'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
-import { folded, sideWords, wordsOf } from '../../protocol/search/words.js'
 import { isSpoilt, storeFault } from '../disk/faults.js'
 import type { Checkpoints } from '../disk/checkpoints.js'
 import { closeIndexFile, logMover, openIndexFile, removeIndexFile } from './index-file.js'
+import { createEntries, type Entries } from './entries.js'
 import { createLookup, type Lookup } from './lookup.js'
+import { createMeta } from './meta.js'
 import type { KeptText, SearchIndex } from '../found.js'
 import type { SearchedMessage, SearchSource } from './source.js'
 import { fused, openVectors, type Vectors } from './vectors.js'
@@ -139,12 +141,15 @@ function stepped({ handle, log, writer }: Opened): ReturnType<SearchIndex['step'
   } catch (error) {
     if (handle.inTransaction) handle.exec('rollback')
     if (isSpoilt(error)) return 'damaged'
+    writer.forget()
     throw storeFault(error, handle.name)
   }
 }
 
 interface Writer {
   step(): ReturnType<SearchIndex['step']>
+  /** To be called when a step is rolled back (I6). */
+  forget(): void
 }
 
 /** Events that told nothing, before the cursor is moved behind them. */
@@ -158,8 +163,7 @@ interface WorkRow {
 }
 
 function createWriter(handle: Handle, source: SearchSource, kept: () => KeptText): Writer {
-  const meta = handle.prepare<[string], { value: number }>('select value from meta where name = ?')
-  const setMeta = handle.prepare<[string, number]>('insert or replace into meta (name, value) values (?, ?)')
+  const meta = createMeta(handle)
   const nextWork = handle.prepare<[], WorkRow>(
     'select key, session_id as sessionId, is_sweep as isSweep, after from work order by key limit 1',
   )
@@ -169,14 +173,13 @@ function createWriter(handle: Handle, source: SearchSource, kept: () => KeptText
   const docsOf = handle.prepare<[string, number, number], { key: number; messageId: string }>(
     'select key, message_id as messageId from docs where session_id = ? and key > ? order by key limit ?',
   )
-  const entries = createEntries(handle, kept)
-  const value = (name: string) => meta.get(name)?.value
+  const entries = createEntries(handle, meta, kept)
 
   /** Every message there is, by its row; what happens meanwhile is told by the events behind the cursor. */
   function readAll(after: number): void {
     const last = putSome(entries, source.all(after, LIMITS.search.step))
-    if (last === undefined) setMeta.run('read', 1)
-    else setMeta.run('after', last.key)
+    if (last === undefined) meta.set('read', 1)
+    else meta.set('after', last.key)
   }
 
   function readSession({ key, sessionId, after, isSweep }: WorkRow): void {
@@ -216,20 +219,20 @@ function createWriter(handle: Handle, source: SearchSource, kept: () => KeptText
       }
       last = sequence
     }
-    if (last !== undefined) setMeta.run('cursor', last)
-    else if (source.head() - cursor > FAR) setMeta.run('cursor', source.head())
+    if (last !== undefined) meta.set('cursor', last)
+    else if (source.head() - cursor > FAR) meta.set('cursor', source.head())
     return last !== undefined
   }
 
   function work(cursor: number | undefined): boolean {
     if (cursor === undefined) {
-      setMeta.run('cursor', source.head())
-      setMeta.run('after', 0)
-      setMeta.run('read', 0)
+      meta.set('cursor', source.head())
+      meta.set('after', 0)
+      meta.set('read', 0)
       return true
     }
-    if (value('read') !== 1) {
-      readAll(value('after') ?? 0)
+    if (meta.get('read') !== 1) {
+      readAll(meta.get('after') ?? 0)
       return true
     }
     const row = nextWork.get()
@@ -242,12 +245,16 @@ function createWriter(handle: Handle, source: SearchSource, kept: () => KeptText
 
   return {
     step() {
-      const cursor = value('cursor')
+      const cursor = meta.get('cursor')
       if (cursor !== undefined && (cursor < source.prunedThrough() || cursor > source.head())) return 'damaged' // I3
       handle.exec('begin')
       const isMore = entries.mergeOwed() || entries.forget() || work(cursor)
       handle.exec('commit')
       return isMore ? 'more' : 'done'
+    },
+    forget() {
+      meta.forget()
+      entries.forgetTerms()
     },
   }
 }
@@ -261,138 +268,3 @@ function putSome(entries: Entries, messages: readonly SearchedMessage[]): Search
   }
   return messages.at(-1)
 }
-
-interface Entries {
-  /** Whether anything was changed by it. */
-  put(message: SearchedMessage): boolean
-  remove(messageId: string): void
-  /** A part of the merging that was put off; false when there is none, as most often: runs are merged when there are enough of them. */
-  mergeOwed(): boolean
-  /** Removes some of what is too much or too old; false when nothing is (I5). */
-  forget(): boolean
-}
-
-/** Full texts, and the pages of each that are merged after a step: more than its levels rewrite of what a step writes. */
-const MERGED = { words: 16, grams: 16, spelling: 8 }
-/** Changes that a merge is counted for which had nothing to do. */
-const ASKING = 1
-/** Runs of one level before they are merged beside the steps, and before a commit does it at once. */
-const RUNS = { most: 8, tooMany: 400 }
-
-/** I4. SQLite would merge in the commit that makes it due, and all that is due; it is kept in the file, which may be of before. */
-function mergeBeside(handle: Handle): void {
-  const setting = (table: string, name: string, value: number) => `insert into ${table} (${table}, rank) values ('${name}', ${value});`
-  handle.transaction(() => {
-    for (const table of Object.keys(MERGED))
-      handle.exec(setting(table, 'automerge', 0) + setting(table, 'crisismerge', RUNS.tooMany) + setting(table, 'usermerge', RUNS.most))
-  })()
-}
-
-/** The bytes of all texts, and the time of the newest that had to go because of them: nothing as old is taken in again. */
-function createAmounts(handle: Handle) {
-  const read = handle.prepare<[string], { value: number }>('select value from meta where name = ?')
-  const write = handle.prepare<[string, number]>('insert or replace into meta (name, value) values (?, ?)')
-  const value = (name: 'bytes' | 'floor') => read.get(name)?.value ?? 0
-  return {
-    bytes: () => value('bytes'),
-    floor: () => value('floor'),
-    add: (text: string) => void write.run('bytes', value('bytes') + Buffer.byteLength(text)),
-    subtract: (text: string) => void write.run('bytes', value('bytes') - Buffer.byteLength(text)),
-    raise: (created: number) => void write.run('floor', Math.max(created, value('floor'))),
-  }
-}
-
-function createEntries(handle: Handle, kept: () => KeptText): Entries {
-  const amounts = createAmounts(handle)
-  const oldest = handle.prepare<[number], { messageId: string; created: number }>(
-    'select message_id as messageId, created from docs order by created, key limit ?',
-  )
-
-  const known = handle.prepare<[string], { key: number; text: string }>('select key, text from docs where message_id = ?')
-  const insert = handle.prepare<[string, string, string, number, string]>(
-    'insert into docs (message_id, session_id, role, created, text) values (?, ?, ?, ?, ?)',
-  )
-  const insertWords = handle.prepare<[number | bigint, string, string]>('insert into words (rowid, said, parts) values (?, ?, ?)')
-  const insertGrams = handle.prepare<[number | bigint, string]>('insert into grams (rowid, said) values (?, ?)')
-  const deleteDoc = handle.prepare<[number]>('delete from docs where key = ?')
-  const deleteWords = handle.prepare<[number]>('delete from words where rowid = ?')
-  const deleteGrams = handle.prepare<[number]>('delete from grams where rowid = ?')
-  const noteTerm = handle.prepare<[string]>('insert into terms (term) values (?) on conflict do nothing')
-  const noteSpelling = handle.prepare<[number | bigint, string]>('insert into spelling (rowid, term) values (?, ?)')
-  mergeBeside(handle)
-  const merges = Object.entries(MERGED).map(([table, pages]) =>
-    handle.prepare(`insert into ${table} (${table}, rank) values ('merge', ${pages})`),
-  )
-  const changed = handle.prepare<[], { n: number }>('select total_changes() as n')
-  let owed: typeof merges = []
-  const changesOf = (merge: (typeof merges)[number]): number => {
-    const before = changed.get()?.n ?? 0
-    merge.run()
-    return (changed.get()?.n ?? 0) - before
-  }
-  let terms = handle.prepare<[], { n: number }>('select coalesce(max(key), 0) as n from terms').get()?.n ?? 0
-
-  function remove(messageId: string): void {
-    const doc = known.get(messageId)
-    if (doc === undefined) return
-    owed = merges
-    amounts.subtract(doc.text)
-    deleteDoc.run(doc.key)
-    deleteWords.run(doc.key)
-    deleteGrams.run(doc.key)
-  }
-
-  function note(words: Iterable<string>): void {
-    for (const word of words) {
-      if (terms >= LIMITS.search.vocabulary) return
-      if (!SPELT.test(word)) continue
-      const { changes, lastInsertRowid } = noteTerm.run(word)
-      if (changes === 0) continue
-      noteSpelling.run(lastInsertRowid, ` ${word} `)
-      terms++
-    }
-  }
-
-  return {
-    put({ id, sessionId, role, created, text }) {
-      const before = known.get(id)
-      if (before?.text === text) return false
-      if (before !== undefined) remove(id)
-      else if (created < kept().since || created <= amounts.floor()) return false
-      if (text.trim() === '') return before !== undefined
-      owed = merges
-      const { lastInsertRowid: key } = insert.run(id, sessionId, role, created, text)
-      amounts.add(text)
-      const said = wordsOf(text)
-      const parts = sideWords(text)
-      insertWords.run(key, said.join(' '), parts.join(' '))
-      insertGrams.run(key, folded(text))
-      note(new Set([...said, ...parts]))
-      return true
-    },
-    remove,
-    forget() {
-      const { bytes, since } = kept()
-      let count = 0
-      for (const { messageId, created } of oldest.all(LIMITS.search.step)) {
-        const isTooMuch = amounts.bytes() > bytes
-        if (!isTooMuch && created >= since) break
-        remove(messageId)
-        if (isTooMuch) amounts.raise(created)
-        count++
-      }
-      return count > 0
-    },
-    mergeOwed() {
-      while (owed.length > 0) {
-        const [first, ...others] = owed
-        owed = others
-        if (first !== undefined && changesOf(first) > ASKING) return true
-      }
-      return false
-    },
-  }
-}
-
-/** What may be mistyped: letters, not too few, not numbers. */
-const SPELT = /^\p{L}[\p{L}\p{N}]{2,31}$/u

@@ -168,7 +168,7 @@ describe('while the store refuses to commit', () => {
     expectSettled(service, id)
   })
 
-  it('a finished tool call that cannot be recorded ends its call, not the process', async () => {
+  it('a finished tool call that cannot be recorded yet is recorded with the end of its run', async () => {
     const done = gate()
     const tool = {
       id: 'slow',
@@ -189,8 +189,11 @@ describe('while the store refuses to commit', () => {
     disk.refuses = () => false
     await service.effects.clock.advanceAsync(15_000)
     await service.idle(id)
-    const part = service.messages(id)[1]?.parts.find(({ type }) => type === 'tool')
-    expect(part).toMatchObject({ state: { status: 'error' } })
+    const messages = service.messages(id)
+    expect(messages).toHaveLength(2)
+    expect(messages[1]?.info).toMatchObject({ finish: 'tool-calls' })
+    expect(messages[1]?.parts.find(({ type }) => type === 'tool')).toMatchObject({ state: { status: 'completed', output: 'done' } })
+    expect(service.events.filter(({ type }) => type === 'session.error')).toHaveLength(1)
     expectSettled(service, id)
   })
 

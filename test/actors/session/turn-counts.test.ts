@@ -40,11 +40,11 @@ function expectAtMost(found: Told, bounds: Told): void {
 describe('what is done', () => {
   it('for a turn without tools', async () => {
     const plain = await costOf(stepsWithTools(0))
-    expectAtMost(plain, { events: 23, statements: 38, commits: 4, promises: 430, steps: 21, texts: 71, characters: 10_440 })
+    expectAtMost(plain, { events: 23, statements: 38, commits: 4, promises: 430, steps: 21, texts: 71, characters: 10_080 })
   })
 
   it('for a turn with five calls, one after the other', async () => {
     const withTools = await costOf(stepsWithTools(5))
-    expectAtMost(withTools, { events: 73, statements: 133, commits: 19, promises: 1120, steps: 111, texts: 236, characters: 35_440 })
+    expectAtMost(withTools, { events: 68, statements: 113, commits: 14, promises: 1120, steps: 111, texts: 221, characters: 29_730 })
   })
 })

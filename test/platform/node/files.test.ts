@@ -168,7 +168,7 @@ describe.skipIf(process.platform !== 'linux')('a directory that became a link af
       rmSync(folder, { recursive: true, force: true })
       symlinkSync(real, folder)
       rmSync(folder)
-      mkdirSync(folder)
+      mkdirSync(folder, { recursive: true }) // a write may have made it
     }
     swap()
     const work = Array.from({ length: 300 }, (_, at) => [

@@ -12,20 +12,28 @@ const known = new WeakMap<ToolPart, number>()
 /** Tokens of all outputs of a history, up to a message: of a list only the end changes. */
 const sums = new WeakMap<readonly Message[], { readonly count: number; readonly tokens: number }>()
 
-/** Marks what is old, inside the caller's commit; nothing when that is too little to be worth a request that providers have to read anew. */
+/** What is old; nothing when that is too little to be worth a request that providers have to read anew. */
+export function oldOutputs(
+  { transcripts }: Pick<Rows, 'transcripts'>,
+  { session, policy }: { readonly session: Session; readonly policy: CompactionPolicy | undefined },
+): readonly ToolPart[] {
+  if (policy?.prune !== true) return []
+  const transcript = transcripts.of(session.id)
+  // Most histories, of which none is walked at every step.
+  return allTokens(transcript) <= PROTECTED ? [] : prunable(transcript, outputTokens)
+}
+
+/** Marks what is old, inside the caller's commit. */
 export function pruneOutputs(
   core: Pick<Rows, 'store' | 'effects' | 'transcripts'>,
   tx: Change,
-  { session, policy }: { readonly session: Session; readonly policy: CompactionPolicy | undefined },
+  sessionId: string,
+  found: readonly ToolPart[],
 ): void {
-  if (policy?.prune !== true) return
-  const transcript = core.transcripts.of(session.id)
-  if (allTokens(transcript) <= PROTECTED) return // Most histories, of which none is walked at every step.
-  const found = prunable(transcript, outputTokens)
   if (found.length === 0) return
   const old = new Map(found.map((part) => [part.id, part]))
   const now = core.effects.clock.now()
-  for (const message of transcript) {
+  for (const message of core.transcripts.of(sessionId)) {
     if (!message.parts.some(({ id }) => old.has(id))) continue
     const parts = message.parts.map((part) => (part.type === 'tool' && old.has(part.id) ? pruned(part, now) : part))
     for (const part of parts) {

@@ -110,10 +110,17 @@ export function summaryMessages({ summary }: Conversation): ModelMessage[] {
   return summary === undefined ? [] : [{ role: 'system', text: `${COVERED}\n\n${summary.text}` }]
 }
 
+/** What was said again of a message: in each step it is the same. */
+const leads = new WeakMap<Message, { readonly tokens: number; readonly messages: readonly ModelMessage[] }>()
+
 /** I3. `tokens` is what it may have. */
-export function leadMessages({ lead }: Conversation, tokens: number): ModelMessage[] {
+export function leadMessages({ lead }: Conversation, tokens: number): readonly ModelMessage[] {
   if (lead === undefined) return []
+  const known = lead === 'none' ? undefined : leads.get(lead)
+  if (known?.tokens === tokens) return known.messages
   const said = lead === 'none' ? '' : lead.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
   const text = said.trim() === '' ? CONTINUE : `${AGAIN}\n\n${cutToTokens(said, tokens)}`
-  return [{ role: 'user', content: [{ type: 'text', text }] }]
+  const messages: readonly ModelMessage[] = [{ role: 'user', content: [{ type: 'text', text }] }]
+  if (lead !== 'none') leads.set(lead, { tokens, messages })
+  return messages
 }

@@ -1,4 +1,5 @@
 /** What the model is sent: the stored conversation as provider messages (sessions-events §4.2 model view, §12.1). */
+import { createGrown } from '../../../kernel/grown.js'
 import { isPruned } from '../../../machines/session/compaction/prune.js'
 import type { FilePart, Message, ModelRef, Part, ToolPart } from '../../../protocol/message/message.js'
 import { isNotice } from '../../../protocol/text/runtime-marks.js'
@@ -13,16 +14,23 @@ const IMAGE = /^image\//
 /** Closed messages never change, so their translation is made once per model. */
 const translated = new WeakMap<Message, { readonly model: string; readonly messages: readonly ModelMessage[] }>()
 
+/** Of a conversation that has grown, only what is new is looked at. */
+const conversations = createGrown<Message, { readonly model: string; readonly messages: readonly ModelMessage[] }>()
+
 /** The conversation in order; reasoning is replayed only to the model that produced it. */
-export function modelMessages(transcript: readonly Message[], ref: ModelRef): ModelMessage[] {
+export function modelMessages(transcript: readonly Message[], ref: ModelRef): readonly ModelMessage[] {
   const model = `${ref.providerId}/${ref.id}`
-  const all: ModelMessage[] = []
-  for (const message of transcript) {
+  const before = conversations.of(transcript)
+  const isKnown = before?.made.model === model
+  if (isKnown && before.length === transcript.length) return before.made.messages
+  const all: ModelMessage[] = isKnown ? [...before.made.messages] : []
+  for (const message of isKnown ? transcript.slice(before.length) : transcript) {
     const known = translated.get(message)
     const messages = known?.model === model ? known.messages : translate(message, ref)
     if (messages !== known?.messages) translated.set(message, { model, messages })
     all.push(...messages)
   }
+  conversations.keep(transcript, { model, messages: all })
   return all
 }
 

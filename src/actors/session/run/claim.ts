@@ -109,7 +109,13 @@ function claim(core: Rows & Work, row: QueueRow, target: RunTarget, ceilings: Ru
 
 /** The scope of a run whose claim has just been committed. */
 export function scopeOf({ journal }: Pick<Rows, 'journal'>, claimed: ClaimedRun): RunScope {
-  return { ...claimed, claimed: journal.mark(), calls: new Map(), recent: [], place: { step: undefined, world: undefined } }
+  return {
+    ...claimed,
+    claimed: journal.mark(),
+    calls: new Map(),
+    recent: [],
+    place: { step: undefined, ending: undefined, world: undefined },
+  }
 }
 
 /** `isAtWork`: see `queueInfo`. */

@@ -10,13 +10,16 @@ import { appendMessage } from '../admission/append.js'
 import type { RunTarget } from '../admission/target.js'
 import type { Rows, Work } from '../state/core.js'
 import { failCompaction, type OpenCompaction } from '../compaction/open-compaction.js'
-import { pruneOutputs } from '../compaction/pruning.js'
+import { oldOutputs, pruneOutputs } from '../compaction/pruning.js'
 import { usedTokens } from '../state/sizes.js'
 import { busyStatus, dequeue } from '../admission/queue.js'
 import { endRun, type RunSlot } from '../admission/slot.js'
-import type { Segment } from '../state/executions.js'
 import { stepsAsked } from './given-steps.js'
-import type { RunScope, StepScope } from './run-scope.js'
+import { putOff, storeEndIn } from './put-off.js'
+import { type RunScope, segmentOf } from './run-scope.js'
+
+/** What joins a run between two of its steps. */
+const STEERING = ['steer', 'continue'] as const
 
 /** As which a run ends that somebody aborted. */
 export const ABORTED = 'Session aborted'
@@ -32,33 +35,49 @@ export function closeStep(
   run: RunScope,
   { number, continued, mayCompact }: { number: number; continued: number; mayCompact: boolean },
 ): StepEnd | Due {
-  return core.journal.commit('process', (tx) => {
-    const { step } = run.place
-    if (step === undefined) throw new Error('no step is under way')
-    const tokens = step.usage ?? ZERO_USAGE
-    if (step.usage !== undefined && step.request !== undefined) core.sizes.learn(step.request, step.usage)
-    step.recorder.close(tx, { finish: step.finish, tokens, cost: step.cost ?? stepCost(step.world.target.model.model, tokens) })
-    const policy = step.request === undefined ? undefined : step.world.policy
-    if (mayCompact && isDue(policy, usedTokens(tokens))) {
-      core.executions.endSegment(tx, run.rootId, segmentOf(step))
-      return { tokens: usedTokens(tokens) }
-    }
-    pruneOutputs(core, tx, { session: run.session, policy })
-    const steered = drainSteering(core, tx, run, step.world.target)
-    const limit = step.world.target.agent.record.steps
-    const toolCalls = step.recorder.calls - step.recorder.executed
-    const asked = stepsAsked(run, number)
+  const { step } = run.place
+  if (step === undefined) throw new Error('no step is under way')
+  const { recorder, finish, usage, request, world } = step
+  const tokens = usage ?? ZERO_USAGE
+  if (usage !== undefined && request !== undefined) core.sizes.learn(request, usage)
+  const end = { finish, tokens, cost: step.cost ?? stepCost(world.target.model.model, tokens) }
+  const policy = request === undefined ? undefined : world.policy
+  const toolCalls = recorder.calls - recorder.executed
+  const asked = stepsAsked(run, number)
+
+  function endWith(steered: string | undefined): StepEnd {
     const hasSteered = steered !== undefined
     const isAnswered = hasSteered || asked > 0 || !run.prompt.noReply
-    const follows = isAnswered && hasFollowUp({ finish: step.finish, toolCalls, hasSteered, step: asked, limit, continued })
-    if (follows) core.executions.endSegment(tx, run.rootId, segmentOf(step))
-    else endRun(core, tx, slotOf(run), 'completed')
+    const limit = world.target.agent.record.steps
     return {
-      follows,
-      wasCut: wasCut(step.finish) && !hasSteered,
+      follows: isAnswered && hasFollowUp({ finish, toolCalls, hasSteered, step: asked, limit, continued }),
+      wasCut: wasCut(finish) && !hasSteered,
       isContinuation: toolCalls === 0 && !hasSteered,
       ...(hasSteered && { answers: steered }),
     }
+  }
+
+  const isFull = mayCompact && isDue(policy, usedTokens(tokens))
+  const old = isFull ? [] : oldOutputs(core, { session: run.session, policy })
+  if (!isFull && old.length === 0 && core.store.queue.first(run.session.id, STEERING) === undefined) {
+    const ended = endWith(undefined)
+    const ending = ended.follows ? recorder.seal(end) : undefined
+    if (ending !== undefined) {
+      putOff(core, run, ending)
+      return ended
+    }
+  }
+  return core.journal.commit('process', (tx) => {
+    recorder.close(tx, end)
+    if (isFull) {
+      core.executions.endSegment(tx, run.rootId, segmentOf(step))
+      return { tokens: usedTokens(tokens) }
+    }
+    pruneOutputs(core, tx, run.session.id, old)
+    const ended = endWith(drainSteering(core, tx, run, world.target))
+    if (ended.follows) core.executions.endSegment(tx, run.rootId, segmentOf(step))
+    else endRun(core, tx, slotOf(run), 'completed')
+    return ended
   })
 }
 
@@ -74,11 +93,7 @@ function drainSteering(core: Rows & Work, tx: Change, run: RunScope, target: Run
   const { store, effects } = core
   const sessionId = run.session.id
   let last: string | undefined
-  for (
-    let row = store.queue.first(sessionId, ['steer', 'continue']);
-    row !== undefined;
-    row = store.queue.first(sessionId, ['steer', 'continue'])
-  ) {
+  for (let row = store.queue.first(sessionId, STEERING); row !== undefined; row = store.queue.first(sessionId, STEERING)) {
     dequeue(core, tx, row)
     appendMessage(core, tx, sessionId, row.request, target, effects.clock.now())
     if (!row.request.noReply) last = row.request.messageId
@@ -109,6 +124,7 @@ function recordFailure(core: Rows & Work, { run, compaction, answers }: Ending, 
   core.journal.commit('process', (tx) => {
     core.interactions.withdraw(tx, run.session.id)
     if (compaction !== undefined) failCompaction(core, tx, compaction, { message: failure.message })
+    storeEndIn(tx, run)
     run.place.step?.recorder.close(tx, { finish: 'error', tokens: ZERO_USAGE, cost: 0, error: { message: failure.message } })
     const error = {
       code: 'prompt.failed',
@@ -126,6 +142,7 @@ function recordAbort(core: Rows & Work, { run, compaction }: Pick<Ending, 'run' 
     const message = core.stopping.aborted ? STOPPED : ABORTED
     core.interactions.withdraw(tx, run.session.id)
     if (compaction !== undefined) failCompaction(core, tx, compaction, { message, interrupted: true })
+    storeEndIn(tx, run)
     run.place.step?.recorder.close(tx, { finish: 'error', tokens: ZERO_USAGE, cost: 0, error: { message, interrupted: true } })
     endRun(core, tx, slotOf(run), 'interrupted', message)
   })
@@ -133,10 +150,6 @@ function recordAbort(core: Rows & Work, { run, compaction }: Pick<Ending, 'run' 
 
 function slotOf({ session, rootId, runId, place: { step } }: RunScope): RunSlot {
   return { sessionId: session.id, rootId, runId, segment: step && segmentOf(step) }
-}
-
-function segmentOf({ segmentId, recorder }: StepScope): Segment {
-  return { segmentId, until: recorder.info.time.streamed }
 }
 
 /** The time of the model is over, while calls of its step go on. */

@@ -5,6 +5,8 @@ import type { RegisteredTool, RegistryView } from '../../../ports/view.js'
 import type { GenerateRequest } from '../../../ports/provider-adapter.js'
 import type { CommitMark } from '../../events/syncs.js'
 import type { ClaimedRun } from './claimed-run.js'
+import type { Segment } from '../state/executions.js'
+import type { Ending } from './record/ending.js'
 import type { StepRecorder } from './record/recorder.js'
 import type { TokenUsage } from '../../../protocol/message/token-usage.js'
 import type { World } from './world.js'
@@ -71,6 +73,8 @@ export interface StepScope {
 interface RunPlace {
   /** The latest that was opened. */
   step: StepScope | undefined
+  /** Of that step, where it is over and not stored (`put-off.ts`). */
+  ending: Ending | undefined
   /** The latest that was taken: of the step under way, or of the one that is to be opened. */
   world: World | undefined
 }
@@ -82,4 +86,9 @@ export interface RunScope extends ClaimedRun {
   /** Fingerprints of the latest calls, for the doom loop. */
   readonly recent: string[]
   readonly place: RunPlace
+}
+
+/** The time of its model. */
+export function segmentOf({ segmentId, recorder }: StepScope): Segment {
+  return { segmentId, until: recorder.info.time.streamed }
 }

@@ -37,9 +37,11 @@ export interface SystemContext {
   /** Whether a session is awake, and that would change nothing. */
   isCurrent(session: Session): Promise<boolean>
   /** System messages for a run of this session. */
-  messages(session: Session, world: Pick<World, 'target' | 'view'>, system: string | undefined): ModelMessage[]
+  messages(session: Session, world: Pick<World, 'target' | 'view'>, system: string | undefined): readonly SystemMessage[]
   forget(sessionId: string): void
 }
+
+type SystemMessage = Extract<ModelMessage, { readonly role: 'system' }>
 
 /** What a look at the sources found. */
 interface Seen {
@@ -63,6 +65,8 @@ export function createSystemContext(
   const sectionsOf = createPluginContext(effects)
   /** One entry for each awake session: whoever puts a session to sleep calls `forget`. */
   const awake = new Map<string, Awake>()
+  /** What a session was last told: the same texts are the same messages. */
+  const told = new WeakMap<Awake, readonly SystemMessage[]>()
 
   async function look(session: Session): Promise<Seen> {
     const view = core.plugins.current(session.directory, session.id)
@@ -140,7 +144,14 @@ export function createSystemContext(
         known?.note,
         [target.agent.record.prompt, system].filter((text) => text?.trim()).join('\n\n'),
       ]
-      return texts.flatMap((text): ModelMessage[] => (text === undefined || text === '' ? [] : [{ role: 'system', text }]))
+      const before = (known && told.get(known)) ?? []
+      const messages = texts.flatMap((text): SystemMessage[] => {
+        if (text === undefined || text === '') return []
+        const same = before.find((message) => message.text === text)
+        return [same ?? { role: 'system', text }]
+      })
+      if (known !== undefined) told.set(known, messages)
+      return messages
     },
     forget: (sessionId) => void awake.delete(sessionId),
   }

@@ -25,7 +25,8 @@ export interface Executions {
   next(tx: Change, rootId: string): string
   /** Joins the family's execution, or begins one under that id when the last is finished. */
   admit(tx: Change, rootId: string, messageId: string, executionId: string): void
-  startSegment(tx: Change, rootId: string, segmentId: string): void
+  /** Begins a segment; `ended`, if it is open, ends with it. */
+  startSegment(tx: Change, rootId: string, segmentId: string, ended?: Segment): void
   /** Ends a segment, if it is open; with `exempt`, also finishes the execution when nothing else of the family is active. */
   endSegment(tx: Change, rootId: string, segment: Segment, exempt?: string): void
   /** Finishes the execution when nothing of the family is active; `exempt` = the session whose run is just ending. */
@@ -122,6 +123,14 @@ export function createExecutions(deps: {
     return { rootSessionId: rootId, revision, familyRevision: revision, branches, execution: execution ?? null, ...background }
   }
 
+  /** The segments that are left, and how long this one took, ms. */
+  function withoutSegment({ activeSegments }: ExecutionActivitySnapshot, segment: Segment | undefined) {
+    if (segment === undefined) return { rest: activeSegments, spent: 0, isOpen: false }
+    const { segmentId, until = effects.clock.now() } = segment
+    const { [segmentId]: started, ...rest } = activeSegments
+    return { rest, spent: started === undefined ? 0 : Math.max(0, until - started), isOpen: started !== undefined }
+  }
+
   return {
     next(tx, rootId) {
       const last = latest(tx, rootId)
@@ -139,18 +148,19 @@ export function createExecutions(deps: {
         finished: false,
       })
     },
-    startSegment(tx, rootId, segmentId) {
+    startSegment(tx, rootId, segmentId, ended) {
       const last = latest(tx, rootId)
       if (last === undefined) return
-      put(tx, { ...last, finished: false, activeSegments: { ...last.activeSegments, [segmentId]: effects.clock.now() } })
+      const { rest, spent } = withoutSegment(last, ended)
+      const activeSegments = { ...rest, [segmentId]: effects.clock.now() }
+      put(tx, { ...last, activeSegments, completedMs: last.completedMs + spent, finished: false })
     },
-    endSegment(tx, rootId, { segmentId, until = effects.clock.now() }, exempt) {
+    endSegment(tx, rootId, segment, exempt) {
       const last = latest(tx, rootId)
       if (last === undefined || last.finished) return
-      const { [segmentId]: started, ...activeSegments } = last.activeSegments
-      const spent = started === undefined ? 0 : Math.max(0, until - started)
+      const { rest: activeSegments, spent, isOpen } = withoutSegment(last, segment)
       const finished = exempt !== undefined && Object.keys(activeSegments).length === 0 && isQuiet(rootId, exempt)
-      if (started === undefined && !finished) return
+      if (!isOpen && !finished) return
       put(tx, { ...last, activeSegments, completedMs: last.completedMs + spent, finished }, exempt)
     },
     settle(tx, rootId, exempt) {

@@ -5,6 +5,7 @@
  */
 import { estimateTokens } from '../../../machines/session/compaction/tokens.js'
 import { LIMITS } from '../../../protocol/limits.js'
+import { createGrown } from '../../../kernel/grown.js'
 import { createLru } from '../../../kernel/lru.js'
 import type { ModelRef } from '../../../protocol/message/message.js'
 import type { TokenUsage } from '../../../protocol/message/token-usage.js'
@@ -33,6 +34,7 @@ interface RequestParts {
 /** `slices` begins a slice of time and answers what is waited for after each part of the work. */
 export function createSizes(slices: () => () => Promise<void> | undefined): Sizes {
   const known = new WeakMap<ModelMessage | ToolDefinition, number>()
+  const sums = createGrown<ModelMessage, number>()
   const factors = createLru<string, number>(LIMITS.compaction.models)
   const keyOf = ({ providerId, id }: ModelRef) => `${providerId}/${id}`
 
@@ -44,9 +46,18 @@ export function createSizes(slices: () => () => Promise<void> | undefined): Size
     return size
   }
 
+  function sizeAt(messages: readonly ModelMessage[], at: number): number {
+    const message = messages[at]
+    return message === undefined ? 0 : sizeOf(message, messageTokens)
+  }
+
   function raw({ messages, tools = [] }: RequestParts): number {
-    let sum = 0
-    for (const message of messages) sum += sizeOf(message, messageTokens)
+    const said = saidIn(messages)
+    const before = sums.of(said)
+    let sum = before?.made ?? 0
+    for (let at = before?.length ?? 0; at < said.length; at++) sum += sizeAt(said, at)
+    sums.keep(said, sum)
+    for (let at = 0; at < messages.length - said.length; at++) sum += sizeAt(messages, at)
     for (const tool of tools) sum += sizeOf(tool, toolTokens)
     return sum
   }
@@ -55,7 +66,8 @@ export function createSizes(slices: () => () => Promise<void> | undefined): Size
     of: (ref, parts) => Math.ceil(raw(parts) * (factors.get(keyOf(ref)) ?? 1)),
     async lookAt({ messages }) {
       const turn = slices()
-      for (const message of messages) {
+      const said = saidIn(messages)
+      for (const message of said.slice(sums.of(said)?.length)) {
         if (known.has(message)) continue
         sizeOf(message, messageTokens)
         const due = turn()
@@ -69,6 +81,12 @@ export function createSizes(slices: () => () => Promise<void> | undefined): Size
       factors.set(keyOf(request.model), Math.min(Math.max(reported / estimated, 1 / FURTHEST), FURTHEST))
     },
   }
+}
+
+/** The conversation, without what the system says before it: that is made anew for each request. */
+function saidIn(messages: readonly ModelMessage[]): readonly ModelMessage[] {
+  const start = messages.findIndex(({ role }) => role !== 'system')
+  return start === -1 ? [] : messages.slice(start)
 }
 
 /** What a step reports it took, as it counts against the window (sessions-events §6.3). */

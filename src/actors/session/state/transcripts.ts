@@ -22,22 +22,28 @@ export interface Transcripts {
 }
 
 export function createTranscripts(store: Pick<Store, 'messages'>): Transcripts {
-  const kept = createLru<string, Message[]>(MAX_SESSIONS)
+  const kept = createLru<string, { readonly list: Message[]; readonly ids: Set<string> }>(MAX_SESSIONS)
   const replace = (message: Message): boolean => {
-    const known = kept.get(message.info.sessionId)
-    const at = known?.findLastIndex(({ info }) => info.id === message.info.id) ?? -1
-    if (known === undefined || at === -1) return false
-    kept.set(message.info.sessionId, known.with(at, message))
+    const { id, sessionId } = message.info
+    const known = kept.get(sessionId)
+    if (known?.ids.has(id) !== true) return false
+    const at = known.list.findLastIndex(({ info }) => info.id === id)
+    kept.set(sessionId, { ...known, list: known.list.with(at, message) })
     return true
   }
   return {
     of(sessionId) {
-      const known = kept.get(sessionId) ?? store.messages.all(sessionId)
-      kept.set(sessionId, known)
-      return known
+      const known = kept.get(sessionId)
+      if (known !== undefined) return known.list
+      const list = store.messages.all(sessionId)
+      kept.set(sessionId, { list, ids: new Set(list.map(({ info }) => info.id)) })
+      return list
     },
     append(message) {
-      if (!replace(message)) kept.get(message.info.sessionId)?.push(message)
+      const known = kept.get(message.info.sessionId)
+      if (known === undefined || known.list.at(-1) === message || replace(message)) return
+      known.list.push(message)
+      known.ids.add(message.info.id)
     },
     replace: (message) => void replace(message),
     forget(sessionId) {

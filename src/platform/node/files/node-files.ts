@@ -3,9 +3,9 @@
  *
  * Metadata and files of at most `SMALL` bytes are read with synchronous calls: on a local disk `stat` costs 6 µs
  * instead of 23 µs through the thread pool and reading 8 KiB 30 µs instead of 85 µs, less than the cost of switching back.
- * Everything larger, every listing and every sync to disk goes through the thread pool. Those calls give way (`pace.ts`).
+ * So is the listing of a small directory. Everything larger and every sync to disk goes through the thread pool. Those calls give way (`pace.ts`).
  */
-import { closeSync, constants, fstatSync, openSync, readSync, readlinkSync, realpathSync, statSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import type { BigIntStats, Dirent, Stats } from 'node:fs'
 import { open, opendir, readdir, rename, rm, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -24,6 +24,7 @@ import { makeDirectories } from '../../../store/disk/make-directories.js'
 const SMALL = 256 * 1024
 const CHUNK = 256 * 1024
 /** Bytes of a directory itself, which grow with its entries. */
+const SMALL_DIRECTORY = 4096
 const LARGE_DIRECTORY = 64 * 1024
 const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY
 const flagsFor = (canonical: boolean) => (canonical ? READ_FLAGS | constants.O_NOFOLLOW : READ_FLAGS)
@@ -92,9 +93,11 @@ function statIfPresent(path: string): BigIntStats | undefined {
   }
 }
 
-/** Entries of a large directory are made a few at a time, those of another in one turn of the event loop. */
+/** Entries of a large directory are made a few at a time, those of a small one at once, and those of another in one turn of the event loop. */
 async function readDirectory(path: string): Promise<DirectoryEntry[]> {
-  if ((statIfPresent(path)?.size ?? 0n) < LARGE_DIRECTORY) return (await readdir(path, { withFileTypes: true })).map(directoryEntry)
+  const size = statIfPresent(path)?.size ?? 0n
+  if (size <= SMALL_DIRECTORY) return readdirSync(path, { withFileTypes: true }).map(directoryEntry)
+  if (size < LARGE_DIRECTORY) return (await readdir(path, { withFileTypes: true })).map(directoryEntry)
   const entries: DirectoryEntry[] = []
   for await (const entry of await opendir(path, { bufferSize: 1024 })) entries.push(directoryEntry(entry))
   return entries

@@ -1,15 +1,29 @@
 /** What requests and answers have in common, whichever client carries them: the part of the `fetch` standard that model calls need (decision 008). */
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeStream } from 'node:stream/web'
+import type { PlainAnswer } from '../../../ports/effects.js'
 
 /** Pieces read ahead of whoever reads the body. */
 const AHEAD = 16
 
+type Bytes = Uint8Array<ArrayBuffer>
+
 export type Failure = (error: Error) => Error
 /** The answer is over, read to its end, left or broken: its bytes, and why it broke. Called once. */
 export type Over = (bytes: number, failure?: unknown) => void
-/** One request; redirects are answers, nothing is decompressed, `over` is called for every answer, and not for a rejection. */
-export type Send = (url: URL, init: RequestInit, over: Over) => Promise<Response>
+/** One request; redirects are answers, nothing is decompressed. */
+export type Send = (url: URL, request: Request) => Promise<Answer>
+
+export interface Request {
+  readonly method: string
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Bytes in a list are sent one after the other. */
+  readonly body: string | Uint8Array | readonly Uint8Array[] | Readable | undefined
+  readonly signal?: AbortSignal | undefined
+  /** Gets what closes the connection at once. */
+  readonly onOpen?: ((close: () => void) => void) | undefined
+}
 
 export interface Answer {
   readonly status: number
@@ -18,6 +32,17 @@ export interface Answer {
   readonly body: Readable
   /** Closes the connection. */
   close(): void
+  /** What an error of the body is told as. */
+  readonly failure: Failure
+}
+
+/** Bytes of a body that is no stream. */
+export function lengthOf(body: Exclude<Request['body'], Readable | undefined>): number {
+  return isList(body) ? body.reduce((sum, { byteLength }) => sum + byteLength, 0) : Buffer.byteLength(body)
+}
+
+export function isList(body: Request['body']): body is readonly Uint8Array[] {
+  return Array.isArray(body)
 }
 
 /** The body of a request. Throws for what is neither text nor bytes, nor a stream of them. */
@@ -37,8 +62,8 @@ export function failed(cause: Error): Error {
   return new TypeError('fetch failed', { cause })
 }
 
-/** The answer as a standard one. */
-export function responseOf(answer: Answer, failure: Failure, over: Over): Response {
+/** The answer as a standard one; `over` is called for every one. */
+export function responseOf(answer: Answer, over: Over): Response {
   const { status, statusText, body } = answer
   const headers = new Headers()
   for (const [name, value] of Object.entries(answer.headers)) for (const one of [value ?? []].flat()) headers.append(name, one)
@@ -47,52 +72,92 @@ export function responseOf(answer: Answer, failure: Failure, over: Over): Respon
     body.resume()
     over(0)
   }
-  return new Response(isEmpty ? null : streamOf(answer, failure, over), { status: Math.max(status, 200), statusText, headers })
+  return new Response(isEmpty ? null : streamOf(answer, over), { status: Math.max(status, 200), statusText, headers })
 }
 
-function streamOf({ body: source, close }: Answer, failure: Failure, over: Over): ReadableStream<Uint8Array> {
-  let isOver = false
-  let bytes = 0
-  /** A model sends a chunk for every token; what one read of the socket brings is passed on in one piece. */
-  let pieces: Uint8Array[] = []
-  const once = (run: () => void, broken?: unknown) => {
-    if (isOver) return
-    isOver = true
-    run()
-    over(bytes, broken)
-  }
+function streamOf(answer: Answer, over: Over): ReadableStream<Uint8Array> {
+  const pieces = piecesOf(answer, over)
   return new ReadableStream<Uint8Array>(
     {
-      start(body) {
-        const flush = () => {
-          const [first, ...more] = pieces
-          pieces = []
-          if (isOver || first === undefined) return
-          body.enqueue(more.length === 0 ? first : Buffer.concat([first, ...more]))
-          if ((body.desiredSize ?? 0) <= 0) source.pause()
-        }
-        source.on('data', (piece: Uint8Array) => {
-          bytes += piece.byteLength
-          if (pieces.push(piece) === 1) queueMicrotask(flush)
-        })
-        source.on('end', () => {
-          flush()
-          once(() => body.close())
-        })
-        source.on('error', (error) => once(() => body.error(failure(error)), error))
-        source.on('close', () => {
-          const broken = new Error('the connection was closed before the answer was complete')
-          once(() => body.error(failure(broken)), broken)
-        })
+      async pull(body) {
+        const piece = await pieces.read()
+        if (piece === undefined) body.close()
+        else body.enqueue(piece)
       },
-      pull() {
-        source.resume()
-      },
-      cancel() {
-        once(() => undefined)
-        close()
-      },
+      cancel: pieces.cancel,
     },
-    { highWaterMark: AHEAD },
+    { highWaterMark: 0 },
   )
+}
+
+/** The answer with its body in pieces; `over` is called once. */
+export function plainAnswerOf(answer: Answer, over: Over): PlainAnswer {
+  return {
+    status: answer.status,
+    header(name) {
+      const value = answer.headers[name]
+      return value === undefined ? null : typeof value === 'string' ? value : value.join(', ')
+    },
+    ...piecesOf(answer, over),
+  }
+}
+
+interface Waiting {
+  resolve(piece: Bytes | undefined): void
+  reject(error: Error): void
+}
+
+/** A model sends a chunk for every token; what one read of the socket brings is passed on in one piece. */
+function piecesOf({ body: source, close, failure }: Answer, over: Over): Pick<PlainAnswer, 'read' | 'cancel'> {
+  let bytes = 0
+  let pieces: Bytes[] = []
+  let waiting: Waiting | undefined
+  let isDue = false
+  let end: { readonly error?: Error } | undefined
+
+  function deliver(): void {
+    isDue = false
+    if (waiting === undefined) return
+    const { resolve, reject } = waiting
+    const [first, ...more] = pieces
+    if (first === undefined && end === undefined) return
+    waiting = undefined
+    pieces = []
+    if (first !== undefined) resolve(more.length === 0 ? first : Buffer.concat([first, ...more]))
+    else if (end?.error !== undefined) reject(end.error)
+    else resolve(undefined)
+  }
+  const soon = () => {
+    if (isDue || waiting === undefined) return
+    isDue = true
+    queueMicrotask(deliver)
+  }
+  const finish = (broken?: Error) => {
+    if (end !== undefined) return
+    end = broken === undefined ? {} : { error: failure(broken) }
+    over(bytes, broken)
+    soon()
+  }
+  source.on('data', (piece: Buffer<ArrayBuffer>) => {
+    if (end !== undefined) return
+    bytes += piece.byteLength
+    if (pieces.push(piece) >= AHEAD && waiting === undefined) source.pause()
+    soon()
+  })
+  source.on('end', () => finish())
+  source.on('error', (error) => finish(error))
+  source.on('close', () => finish(new Error('the connection was closed before the answer was complete')))
+  return {
+    read: () =>
+      new Promise((resolve, reject) => {
+        waiting = { resolve, reject }
+        if (pieces.length > 0 || end !== undefined) return deliver()
+        source.resume()
+      }),
+    cancel() {
+      pieces = []
+      finish()
+      close()
+    },
+  }
 }

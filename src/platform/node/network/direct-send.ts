@@ -2,12 +2,13 @@
  * Requests over Node's own HTTP client, at a fraction of the memory of the platform's `fetch` (decision 008). Redirects are answers, never
  * followed; bodies are text, bytes, or a stream of bytes; nothing is decompressed.
  */
-import { Agent as PlainAgent, type ClientRequest, request as plainRequest } from 'node:http'
+import { Agent as PlainAgent, type ClientRequest, request as plainRequest, type RequestOptions } from 'node:http'
 import { Agent as SecureAgent, request as secureRequest } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { Readable } from 'node:stream'
+import { urlToHttpOptions } from 'node:url'
 import { LIMITS } from '../../../protocol/limits.js'
-import { abortReason, bodyOf, failed, responseOf, type Send } from './answer.js'
+import { abortReason, failed, isList, lengthOf, type Send } from './answer.js'
 
 /** Model servers close idle connections after 5 s, often without saying so; ours close before. */
 const IDLE = 4000
@@ -26,22 +27,26 @@ export function createDirectSend({ ca, lookup, once }: DirectOptions = {}): Send
   const options = { keepAlive: once !== true, maxSockets: SOCKETS, timeout: IDLE, noDelay: true, ...(lookup && { lookup }) }
   const plain = new PlainAgent(options)
   const secure = new SecureAgent({ ...options, ...(ca && { ca: [...ca] }) })
-  return async (url, init, over) => {
-    const body = bodyOf(init.body)
-    const headers = new Headers(init.headers)
-    headers.set('accept-encoding', 'identity')
-    if (body !== undefined && !(body instanceof Readable)) headers.set('content-length', String(Buffer.byteLength(body)))
-    const settings = { method: init.method ?? 'GET', headers: Object.fromEntries(headers), ...(init.signal ? { signal: init.signal } : {}) }
+  return async (url, { method, headers: given, body, signal, onOpen }) => {
+    const headers: Record<string, string> = { ...given, 'accept-encoding': 'identity' }
+    if (body !== undefined && !(body instanceof Readable)) headers['content-length'] = String(lengthOf(body))
+    const isSecure = url.protocol === 'https:'
+    const settings = { ...placeOf(url), method, headers, agent: isSecure ? secure : plain, ...(signal && { signal }) }
     return new Promise((resolve, reject) => {
-      const request =
-        url.protocol === 'https:' ? secureRequest(url, { ...settings, agent: secure }) : plainRequest(url, { ...settings, agent: plain })
+      const request = isSecure ? secureRequest(settings) : plainRequest(settings)
+      const close = () => void request.destroy()
+      onOpen?.(close)
       boundConnect(request)
-      const failure = (error: Error) => (init.signal?.aborted === true ? abortReason(init.signal) : failed(error))
+      const failure = (error: Error) => (signal?.aborted === true ? abortReason(signal) : failed(error))
       request.on('error', (error) => reject(failure(error)))
       request.on('response', (message) => {
         const { statusCode: status = 500, statusMessage: statusText = '' } = message
-        resolve(responseOf({ status, statusText, headers: message.headers, body: message, close: () => request.destroy() }, failure, over))
+        resolve({ status, statusText, headers: message.headers, body: message, close, failure })
       })
+      if (isList(body)) {
+        for (const piece of body) request.write(piece)
+        return void request.end()
+      }
       if (!(body instanceof Readable)) return void request.end(body)
       body.on('error', (error) => request.destroy(error))
       request.on('close', () => body.destroy())
@@ -49,6 +54,22 @@ export function createDirectSend({ ca, lookup, once }: DirectOptions = {}): Send
       body.pipe(request)
     })
   }
+}
+
+/** What is asked of an address again and again is the same object each time. */
+const places = new WeakMap<URL, RequestOptions>()
+
+function placeOf(url: URL): RequestOptions {
+  const known = places.get(url)
+  if (known !== undefined) return known
+  const { protocol, hostname, port, path, auth } = urlToHttpOptions(url)
+  const place = {
+    ...{ protocol, hostname, path },
+    ...(port !== undefined && port !== '' && { port }),
+    ...(auth !== undefined && { auth }),
+  }
+  places.set(url, place)
+  return place
 }
 
 function boundConnect(request: ClientRequest): void {

@@ -1,7 +1,7 @@
 /** Requests through a proxy, over undici's proxy agents; loaded by the first that takes one. To its caller the same as `direct-send.ts`. */
 import { ProxyAgent, request } from 'undici'
 import { LIMITS } from '../../../protocol/limits.js'
-import { abortReason, bodyOf, failed, responseOf, type Send } from './answer.js'
+import { abortReason, failed, isList, type Send } from './answer.js'
 
 /** What sends through each proxy; its connections are kept. */
 export function createProxiedSend({ ca }: { readonly ca?: readonly string[] }): (proxy: URL) => Send {
@@ -28,10 +28,10 @@ function sendThrough(proxy: URL, ca: readonly string[] | undefined): Send {
     'http:': new ProxyAgent({ ...settings, proxyTunnel: false }),
     'https:': new ProxyAgent({ ...settings, proxyTunnel: true }),
   }
-  return async (url, init, over) => {
-    const headers = new Headers(init.headers)
-    headers.set('accept-encoding', 'identity')
-    const signal = init.signal ?? undefined
+  return async (url, { method, headers, body: sent, signal: given, onOpen }) => {
+    const closing = onOpen && new AbortController()
+    onOpen?.(() => closing?.abort())
+    const signal = given ?? closing?.signal
     const dispatcher = agents[url.protocol]
     if (dispatcher === undefined) throw new TypeError(`no proxy is used for ${url.protocol}`)
     const failure = (error: Error) =>
@@ -40,18 +40,14 @@ function sendThrough(proxy: URL, ca: readonly string[] | undefined): Send {
         : failed(new Error(`through the proxy ${proxy.host}: ${error.message}`, { cause: error }))
     try {
       const answer = await request(url, {
-        method: methodOf(init.method),
-        headers: Object.fromEntries(headers),
-        body: bodyOf(init.body) ?? null,
+        method: methodOf(method),
+        headers: { ...headers, 'accept-encoding': 'identity' },
+        body: isList(sent) ? Buffer.concat(sent) : (sent ?? null),
         dispatcher,
         ...(signal && { signal }),
       })
       const { body, statusCode } = answer
-      return responseOf(
-        { status: statusCode, statusText: '', headers: answer.headers, body, close: () => void body.destroy() },
-        failure,
-        over,
-      )
+      return { status: statusCode, statusText: '', headers: answer.headers, body, close: () => void body.destroy(), failure }
     } catch (error) {
       throw failure(error instanceof Error ? error : new Error(String(error)))
     }
@@ -60,7 +56,7 @@ function sendThrough(proxy: URL, ca: readonly string[] | undefined): Send {
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
-function methodOf(method = 'GET'): (typeof METHODS)[number] {
+function methodOf(method: string): (typeof METHODS)[number] {
   const known = METHODS.find((one) => one === method.toUpperCase())
   if (known === undefined) throw new TypeError(`the method ${method} is not sent`)
   return known

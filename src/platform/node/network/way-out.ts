@@ -5,16 +5,21 @@
  * I2 Each is counted when it begins and when it is over, and logged once: host, status, bytes, time, and nothing of its content.
  * I3 The client for proxies is loaded by the first request that takes one.
  */
-import type { Log, NetworkCounts } from '../../../ports/effects.js'
+import { createLru } from '../../../kernel/lru.js'
+import type { Effects, Log, NetworkCounts } from '../../../ports/effects.js'
 import { certificateAuthorities } from './authorities.js'
-import type { Over, Send } from './answer.js'
+import { type Answer, bodyOf, type Over, plainAnswerOf, type Request, responseOf, type Send } from './answer.js'
 import { createDirectSend, type DirectOptions } from './direct-send.js'
 import { readProxyRules } from './proxy-rules.js'
 
 type Environment = Readonly<Record<string, string | undefined>>
+/** Addresses that are asked again and again: those of models. */
+const ADDRESSES = 64
+
 export interface WayOut {
   /** See `Effects.fetch`. */
   readonly fetch: typeof globalThis.fetch
+  readonly post: NonNullable<Effects['post']>
   /** As `fetch`; `lookup` answers the addresses that may be dialled, and no connection is used twice. */
   fetchPinned(url: URL, init: RequestInit, lookup: NonNullable<DirectOptions['lookup']>): Promise<Response>
   /** Whether an address is reached through a proxy, which then resolves names. */
@@ -34,6 +39,7 @@ export function createWayOut({ env, log, now }: WayOutDeps): WayOut {
   const ca = certificateAuthorities(env)
   const direct = createDirectSend({ ...(ca && { ca }) })
   let proxied: Promise<(proxy: URL) => Send> | undefined
+  const addresses = createLru<string, URL>(ADDRESSES)
   const counts = { started: 0, ended: 0, failed: 0, bytes: 0 }
 
   const through = async (proxy: URL): Promise<Send> => {
@@ -41,21 +47,22 @@ export function createWayOut({ env, log, now }: WayOutDeps): WayOut {
     return (await proxied)(proxy)
   }
 
-  const make = async (url: URL, init: RequestInit, goDirect: Send): Promise<Response> => {
+  /** `told` makes of the answer what its caller reads; it is told whom to tell when that is over. */
+  const make = async <Told>(url: URL, request: Request, goDirect: Send, told: (answer: Answer, over: Over) => Told): Promise<Told> => {
     const start = now()
     counts.started++
     let status: number | undefined
     const over: Over = (bytes, failure) => {
       counts[failure === undefined ? 'ended' : 'failed']++
       counts.bytes += bytes
-      const fields = { host: url.host, method: init.method ?? 'GET', status, bytes, ms: Math.round(now() - start) }
+      const fields = { host: url.host, method: request.method, status, bytes, ms: Math.round(now() - start) }
       log.debug('a request went out', { ...fields, ...(failure !== undefined && { failure: reasonOf(failure) }) })
     }
     try {
       const proxy = rules.proxyFor(url)
-      const answer = await (proxy === undefined ? goDirect : await through(proxy))(url, init, over)
+      const answer = await (proxy === undefined ? goDirect : await through(proxy))(url, request)
       status = answer.status
-      return answer
+      return told(answer, over)
     } catch (error) {
       over(0, error)
       throw error
@@ -64,13 +71,23 @@ export function createWayOut({ env, log, now }: WayOutDeps): WayOut {
 
   return {
     async fetch(input, init = {}) {
-      if (input instanceof Request) throw new TypeError('a request is an address and its settings')
-      return make(new URL(input), init, direct)
+      if (input instanceof globalThis.Request) throw new TypeError('a request is an address and its settings')
+      return make(new URL(input), requestOf(init), direct, responseOf)
     },
-    fetchPinned: (url, init, lookup) => make(url, init, createDirectSend({ lookup, once: true, ...(ca && { ca }) })),
+    async post(address, { headers, body, onOpen }) {
+      const url = addresses.get(address) ?? new URL(address)
+      addresses.set(address, url)
+      return make(url, { method: 'POST', headers, body, onOpen }, direct, plainAnswerOf)
+    },
+    fetchPinned: async (url, init, lookup) =>
+      make(url, requestOf(init), createDirectSend({ lookup, once: true, ...(ca && { ca }) }), responseOf),
     isProxied: (url) => rules.proxyFor(url) !== undefined,
     counts: () => ({ ...counts, open: counts.started - counts.ended - counts.failed }),
   }
+}
+
+function requestOf({ method = 'GET', headers, body, signal }: RequestInit): Request {
+  return { method, headers: Object.fromEntries(new Headers(headers)), body: bodyOf(body), signal: signal ?? undefined }
 }
 
 function reasonOf(error: unknown): string {

@@ -6,7 +6,7 @@ import type { GenerateRequest } from '../../../ports/provider-adapter.js'
 import { createAnswer } from '../exchange/answer.js'
 import { type CallRules, makeCall } from '../exchange/call.js'
 import { createModelPlugin, type ModelPluginOptions } from '../exchange/plugin.js'
-import type { Call, CallEffects, Protocol } from '../exchange/protocol.js'
+import type { CallEffects, Protocol, SdkCall } from '../exchange/protocol.js'
 import { effortOf } from '../exchange/request.js'
 import { createMessagesLens } from './events.js'
 
@@ -70,7 +70,7 @@ function mark(prompt: LanguageModelV3Prompt): LanguageModelV3Prompt {
 const TOKENS = 'oauth-2025-04-20'
 
 /** Configured betas join those of the SDK, which reads them from its own headers. */
-function call(settings: ProviderSettings, request: GenerateRequest, effects: CallEffects): Call {
+function call(settings: ProviderSettings, request: GenerateRequest, effects: CallEffects): SdkCall {
   const made = makeCall(RULES, settings, request, effects)
   const { 'anthropic-beta': configured, ...headers } = made.headers
   const isToken = headers['authorization'] !== undefined && !(configured ?? '').includes(TOKENS)

@@ -18,7 +18,7 @@ import { createSlices, type Pause } from '../../../kernel/pause.js'
 import { watchSilence } from '../../../kernel/silence.js'
 import { createConnection } from './connection.js'
 import { answerTooLarge, connectionError, type ErrorContext, streamFault, webPage } from './errors.js'
-import type { Models, Protocol } from './protocol.js'
+import type { Call, Models, Protocol } from './protocol.js'
 
 const MARK_BYTES = 16
 const ID_BYTES = 12
@@ -31,15 +31,19 @@ export interface Timeouts {
 }
 
 export interface AdapterDeps {
-  readonly effects: Pick<NativeHost['effects'], 'clock' | 'fetch' | 'sha256' | 'log' | 'random'>
+  readonly effects: Pick<NativeHost['effects'], 'clock' | 'fetch' | 'post' | 'sha256' | 'log' | 'random'>
   readonly timeouts: Timeouts
   /** Waited for between the slices of time in which answers are read. */
   readonly pause: Pause
 }
 
 /** The adapter of one configured provider; it keeps its models between steps, and loads the SDK with the first. */
-export function createAdapter(protocol: Protocol, settings: ProviderSettings, deps: AdapterDeps): ProviderAdapter {
-  let models: Promise<Models> | undefined
+export function createAdapter<Asked extends Call>(
+  protocol: Protocol<Asked>,
+  settings: ProviderSettings,
+  deps: AdapterDeps,
+): ProviderAdapter {
+  let models: Promise<Models<Asked>> | undefined
   const load = async () => protocol.load(settings, addressOf(protocol, settings))
   return {
     generate: async (request, push, signal) =>
@@ -47,24 +51,30 @@ export function createAdapter(protocol: Protocol, settings: ProviderSettings, de
   }
 }
 
-interface Generation {
-  readonly protocol: Protocol
+interface Generation<Asked extends Call> {
+  readonly protocol: Protocol<Asked>
   readonly settings: ProviderSettings
   readonly deps: AdapterDeps
-  readonly models: () => Promise<Models>
+  readonly models: () => Promise<Models<Asked>>
   readonly request: GenerateRequest
   readonly push: (part: StreamPart) => void
   readonly signal: AbortSignal
 }
 
-function generate({ protocol, settings, deps, models, request, push, signal }: Generation): Promise<void> {
-  const { clock, fetch, sha256, log, random } = deps.effects
+function generate<Asked extends Call>({ protocol, settings, deps, models, request, push, signal }: Generation<Asked>): Promise<void> {
+  const { clock, sha256, log, random } = deps.effects
   const { providerId } = settings
   const context: ErrorContext = { providerId, secret: settings.apiKey(), secrets: secretsOf(settings, request), now: () => clock.now() }
   const call = protocol.call(settings, request, { sha256, mark: Buffer.from(random.bytes(MARK_BYTES)).toString('hex') })
   const tooLarge = (what: string) => answerTooLarge(what, context)
   const turn = createSlices(() => clock.monotonic(), deps.pause)
-  const connection = createConnection({ fetch, headers: call.headers, tooLarge, page: (status) => webPage(status, context), turn })
+  const connection = createConnection({
+    effects: deps.effects,
+    headers: call.headers,
+    tooLarge,
+    page: (status) => webPage(status, context),
+    turn,
+  })
 
   return new Promise((resolve, reject) => {
     let open = true
@@ -148,7 +158,7 @@ function secretsOf({ headers }: ProviderSettings, request: GenerateRequest): str
   )
 }
 
-function addressOf(protocol: Protocol, { baseURL, npm, providerId }: ProviderSettings): string {
+function addressOf(protocol: Pick<Protocol, 'endpoint'>, { baseURL, npm, providerId }: ProviderSettings): string {
   const address = (baseURL ?? protocol.endpoint(npm) ?? '').replace(/\/+$/, '')
   if (/^https?:/i.test(address) && URL.canParse(address)) return address
   throw new ProviderError(`Provider "${providerId}" needs options.baseURL, an http(s) address.`, { retryable: false })

@@ -5,7 +5,7 @@ import type { GenerateRequest } from '../../../ports/provider-adapter.js'
 import { isRecord } from '../../../protocol/text/json.js'
 import { createHeld } from './held.js'
 import { toPrompt } from './prompt.js'
-import type { Call, CallEffects } from './protocol.js'
+import type { CallEffects, SdkCall } from './protocol.js'
 import { type Credential, headersOf } from './request.js'
 import { isStrictModel, offeredSchema } from './tool-schemas.js'
 
@@ -45,7 +45,7 @@ const STRUCTURAL = new Set([
 /** Options with a meaning of our own. */
 const OURS = new Set(['reasoningEffort', 'providerTools'])
 
-export function makeCall(rules: CallRules, settings: ProviderSettings, request: GenerateRequest, { mark }: CallEffects): Call {
+export function makeCall(rules: CallRules, settings: ProviderSettings, request: GenerateRequest, { mark }: CallEffects): SdkCall {
   const held = createHeld(mark)
   const given = Object.entries(request.options).filter(([key, value]) => value !== undefined && key !== '__proto__')
   const named = given.filter(([key]) => rules.known.has(key) && !OURS.has(key))

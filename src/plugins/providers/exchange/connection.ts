@@ -6,8 +6,11 @@
  * I2 After `end` the rest of the body is read and dropped, so that the connection can serve again.
  */
 import { LIMITS } from '../../../protocol/limits.js'
+import type { PlainAnswer } from '../../../ports/effects.js'
+import type { NativeHost } from '../../../ports/plugin.js'
 import type { Rewrite } from './events.js'
 import type { Held } from './held.js'
+import { wellFormed } from './json.js'
 
 export interface Connection {
   /** `held` fills the request; `rewrite` makes of a good answer what the SDK gets; it may `end` the body. */
@@ -16,10 +19,14 @@ export interface Connection {
     init: RequestInit,
     how: { readonly rewrite: Rewrite; readonly held: Held },
   ): Promise<Response>
-  /** As `fetch`, for who reads the answer with `read`: of one that is refused, the body is its beginning as text. */
-  post(address: string, body: string, held: Held): Promise<{ readonly response: Response; readonly refusal: string | undefined }>
-  /** Hands on what is read of a body, in slices, until it is over; what `feed` throws ends it. */
-  read(body: ReadableStream<Uint8Array<ArrayBuffer>>, feed: (piece: Uint8Array<ArrayBuffer>) => void): Promise<void>
+  /** As `fetch`, for who reads the answer with `read`: `body` is sent as it is; of an answer that is refused, its beginning as text. */
+  post(
+    address: string,
+    body: readonly Uint8Array<ArrayBuffer>[],
+  ): Promise<{ readonly answer: PlainAnswer; readonly refusal: string | undefined }>
+  /** Hands on what is read of an answer, in slices, until it is over; what `feed` throws ends it. */
+  read(answer: PlainAnswer, feed: (piece: Uint8Array<ArrayBuffer>) => void): Promise<void>
+  /** Of what `fetch` asks. */
   readonly signal: AbortSignal
   /** The bytes so far were events: the size of an event counts anew. */
   heard(): void
@@ -33,7 +40,7 @@ export interface Connection {
 }
 
 export interface ConnectionDeps {
-  readonly fetch: typeof globalThis.fetch
+  readonly effects: Pick<NativeHost['effects'], 'fetch' | 'post'>
   /**
    * Sent as they are, in lower case; of the SDK's headers stay those that nothing is said of here, and no credential. Some endpoints admit
    * only agents they know, and the SDK adds its own names.
@@ -51,8 +58,17 @@ export interface ConnectionDeps {
 const SLICE = 4096
 const CREDENTIALS = ['authorization', 'x-api-key', 'x-goog-api-key']
 
-export function createConnection({ fetch, headers: given, tooLarge, page, turn }: ConnectionDeps): Connection {
-  const closing = new AbortController()
+export function createConnection({ effects, headers: given, tooLarge, page, turn }: ConnectionDeps): Connection {
+  const { fetch } = effects
+  const send = effects.post ?? postBy(fetch)
+  /** Made for who asks for its signal: what is posted is closed without one. */
+  let controller: AbortController | undefined
+  let close = (): void => undefined
+  const closing = () => (controller ??= new AbortController())
+  const abort = (): void => {
+    controller?.abort()
+    close()
+  }
   let resolveOver = () => {}
   const over = new Promise<void>((resolve) => {
     resolveOver = resolve
@@ -64,26 +80,27 @@ export function createConnection({ fetch, headers: given, tooLarge, page, turn }
   let end = () => {}
 
   /** The next piece; undefined when there is no more. */
-  const read = async (reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>): Promise<Uint8Array<ArrayBuffer> | undefined> => {
+  const read = async (next: PlainAnswer['read']): Promise<Uint8Array<ArrayBuffer> | undefined> => {
     try {
-      const { done, value } = await reader.read()
-      if (!done) {
-        size += value.byteLength
-        unheard += value.byteLength
+      const piece = await next()
+      if (piece !== undefined) {
+        size += piece.byteLength
+        unheard += piece.byteLength
         if (unheard > LIMITS.provider.eventBytes) throw tooLarge(`sent an event larger than ${LIMITS.provider.eventBytes} bytes.`)
         if (size > LIMITS.provider.stepBytes) throw tooLarge(`sent an answer larger than ${LIMITS.provider.stepBytes} bytes.`)
-        return value
+        return piece
       }
     } catch (error) {
       failure ??= error
-      closing.abort()
+      abort()
     }
     resolveOver()
     return undefined
   }
 
   const bounded = (source: ReadableStream<Uint8Array<ArrayBuffer>>, rewrite: Rewrite): ReadableStream<Uint8Array<ArrayBuffer>> => {
-    const reader = source.getReader()
+    const body = source.getReader()
+    const reader = async () => (await body.read()).value
     let reading = false
     let rewriting = false
     /** Of a piece that was read: what the SDK makes of many events at once nobody else can interrupt. */
@@ -129,44 +146,48 @@ export function createConnection({ fetch, headers: given, tooLarge, page, turn }
           body.close()
           void drain()
         },
-        cancel: (reason) => reader.cancel(reason),
+        cancel: (reason) => body.cancel(reason),
       },
       { highWaterMark: 0 },
     )
   }
 
-  /** The answer, with the beginning of its text where it is none of success. */
-  const post = async (input: Parameters<Connection['fetch']>[0], more: RequestInit['headers'], json: string | undefined, held: Held) => {
+  /** What is sent: `given` stands above all, and no other credential. */
+  const headersOver = (more: RequestInit['headers']): Headers => {
     const headers = new Headers(more)
     for (const name of CREDENTIALS) headers.delete(name)
     for (const [name, value] of Object.entries(given)) headers.set(name, value)
-    const body = json === undefined ? null : held.fill(wellFormed(json))
-    const response = await fetch(input, { method: 'POST', headers, body, redirect: 'manual', signal: closing.signal })
-    if (response.ok && response.body !== null && response.headers.get('content-type')?.includes('text/html') === true) {
-      closing.abort()
-      throw page(response.status)
-    }
-    const refusal = response.ok ? undefined : response.body === null ? '' : await readStart(response.body, LIMITS.provider.errorBytes)
-    return { response, refusal }
+    return headers
+  }
+  const refusePage = (isOk: boolean, status: number, type: string | null): void => {
+    if (!isOk || type?.includes('text/html') !== true) return
+    abort()
+    throw page(status)
   }
 
   return {
-    signal: closing.signal,
+    get signal() {
+      return closing().signal
+    },
     over,
-    post: (address, body, held) => post(address, undefined, body, held),
-    read: (source, feed) =>
+    async post(address, body) {
+      const answer = await send(address, { headers: given, body, onOpen: (end) => void (close = end) })
+      const isOk = answer.status >= 200 && answer.status < 300
+      refusePage(isOk, answer.status, answer.header('content-type'))
+      return { answer, refusal: isOk ? undefined : await startOf(answer, LIMITS.provider.errorBytes) }
+    },
+    read: ({ read: next }, feed) =>
       new Promise((resolve, reject) => {
-        const reader = source.getReader()
         end = resolve
         const drain = async () => {
-          while ((await read(reader)) !== undefined) unheard = 0
+          while ((await read(next)) !== undefined) unheard = 0
         }
         const work = async () => {
           while (!ended) {
-            const piece = await read(reader)
+            const piece = await read(next)
             if (piece === undefined) break
             for (let at = 0; at < piece.byteLength && !ended; at += SLICE) {
-              feed(piece.subarray(at, at + SLICE))
+              feed(piece.byteLength <= SLICE ? piece : piece.subarray(at, at + SLICE))
               const due = turn()
               if (due !== undefined) await due
             }
@@ -177,10 +198,15 @@ export function createConnection({ fetch, headers: given, tooLarge, page, turn }
         work().then(resolve, reject)
       }),
     async fetch(input, init, { rewrite, held }) {
-      const { response, refusal } = await post(input, init.headers, typeof init.body === 'string' ? init.body : undefined, held)
-      if (response.body === null) return response
-      const { status, statusText } = response
-      return new Response(refusal ?? bounded(response.body, rewrite), { status, statusText, headers: response.headers })
+      const json = typeof init.body === 'string' ? init.body : undefined
+      const body = json === undefined ? null : held.fill(wellFormed(json))
+      const asked = { method: 'POST', headers: headersOver(init.headers), body, redirect: 'manual' as const, signal: closing().signal }
+      const response = await fetch(input, asked)
+      const { ok, status, statusText, headers, body: answer } = response
+      if (answer === null) return response
+      refusePage(ok, status, headers.get('content-type'))
+      const told = ok ? bounded(answer, rewrite) : await startOf(plainAnswerOf(response, answer), LIMITS.provider.errorBytes)
+      return new Response(told, { status, statusText, headers })
     },
     heard() {
       unheard = 0
@@ -190,30 +216,49 @@ export function createConnection({ fetch, headers: given, tooLarge, page, turn }
       ended = true
       end()
     },
-    abort: () => closing.abort(),
+    abort,
     get failure() {
       return failure
     },
   }
 }
 
-/** The beginning of a body as text, at most `maxBytes`; the rest is not read. */
-async function readStart(body: ReadableStream<Uint8Array>, maxBytes: number): Promise<string> {
+/** The beginning of an answer as text, at most `maxBytes`; the rest is not read. */
+async function startOf(answer: PlainAnswer, maxBytes: number): Promise<string> {
   const decoder = new TextDecoder()
-  const reader = body.getReader()
   let text = ''
   for (let size = 0; size < maxBytes; ) {
-    const { done, value } = await reader.read()
-    if (done) return text + decoder.decode()
-    text += decoder.decode(value.subarray(0, maxBytes - size), { stream: true })
-    size += value.byteLength
+    const piece = await answer.read()
+    if (piece === undefined) return text + decoder.decode()
+    text += decoder.decode(piece.subarray(0, maxBytes - size), { stream: true })
+    size += piece.byteLength
   }
-  await reader.cancel()
+  answer.cancel()
   return text
 }
 
-/** Replaces halves of surrogate pairs, which JSON text shows as escapes, by U+FFFD (threat-model §6.5). */
-function wellFormed(json: string): string {
-  if (!json.includes('\\ud')) return json
-  return json.replace(/\\(?:u(d[89a-f][0-9a-f]{2})|.)/g, (escape, half: string | undefined) => (half === undefined ? escape : '\\ufffd'))
+/** What posts where there is only `fetch`. */
+function postBy(fetch: typeof globalThis.fetch): NonNullable<NativeHost['effects']['post']> {
+  return async (address, { headers, body, onOpen }) => {
+    const controller = new AbortController()
+    onOpen(() => controller.abort())
+    const response = await fetch(address, {
+      method: 'POST',
+      headers,
+      body: Buffer.concat(body),
+      redirect: 'manual',
+      signal: controller.signal,
+    })
+    return plainAnswerOf(response, response.body)
+  }
+}
+
+function plainAnswerOf({ status, headers }: Response, body: ReadableStream<Uint8Array<ArrayBuffer>> | null): PlainAnswer {
+  const reader = body?.getReader()
+  return {
+    status,
+    header: (name) => headers.get(name),
+    read: async () => (await reader?.read())?.value,
+    cancel: () => void reader?.cancel(),
+  }
 }

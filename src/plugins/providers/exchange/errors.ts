@@ -24,7 +24,10 @@ export interface ErrorContext {
 }
 
 /** A refusal by status: 408, 429 and 5xx may be tried again; other statuses not. */
-export function statusError(response: { status: number; headers: Headers; body: string }, context: ErrorContext): ProviderError {
+export function statusError(
+  response: { status: number; headers: Pick<Headers, 'get'>; body: string },
+  context: ErrorContext,
+): ProviderError {
   const { status, headers, body } = response
   const detail = errorText(body) ?? filled(body.trim()) ?? 'no further detail'
   if (status >= 300 && status < 400) {
@@ -110,7 +113,7 @@ function errorText(body: string): string | undefined {
 }
 
 /** `retry-after-ms`, else `retry-after` in seconds or as an HTTP date; ms from now. */
-function retryAfter(headers: Headers, now: number): number | undefined {
+function retryAfter(headers: Pick<Headers, 'get'>, now: number): number | undefined {
   const exact = Number.parseFloat(headers.get('retry-after-ms') ?? '')
   if (Number.isFinite(exact)) return bounded(exact)
   const text = headers.get('retry-after')

@@ -1,4 +1,4 @@
-/** Careful looks into JSON that a peer sent. */
+/** JSON that a peer sent, looked into with care, and JSON that is sent. */
 
 /** A non-empty string, or undefined. */
 export function filled(value: unknown): string | undefined {
@@ -13,4 +13,10 @@ export function parseJson(text: string): unknown {
   } catch {
     return undefined
   }
+}
+
+/** Replaces halves of surrogate pairs, which JSON text shows as escapes, by U+FFFD (threat-model §6.5). */
+export function wellFormed(json: string): string {
+  if (!json.includes('\\ud')) return json
+  return json.replace(/\\(?:u(d[89a-f][0-9a-f]{2})|.)/g, (escape, half: string | undefined) => (half === undefined ? escape : '\\ufffd'))
 }

@@ -7,14 +7,14 @@ import { ProviderError } from '../../../ports/provider-adapter.js'
 import { connectionError, type ErrorContext, refusedCall, statusError, streamFault } from './errors.js'
 import { rewriteEvents } from './events.js'
 import { parseJson } from './json.js'
-import type { Call, Exchange, Models } from './protocol.js'
+import type { Exchange, Models, SdkCall } from './protocol.js'
 
 /** Models kept per provider: making one takes a millisecond, because the SDK builds its schemas anew. */
 const KEPT = 8
 
 /** `make` is given the `fetch` of all models. A model serves many steps at once: a request finds its step by its signal. */
 export function createModels(make: (fetch: typeof globalThis.fetch) => (id: string) => LanguageModelV3): Models {
-  const steps = new WeakMap<AbortSignal, { readonly call: Call; readonly exchange: Exchange }>()
+  const steps = new WeakMap<AbortSignal, { readonly call: SdkCall; readonly exchange: Exchange }>()
   const models = createLru<string, LanguageModelV3>(KEPT)
   const makeModel = make((input, init) => {
     const step = init?.signal == null ? undefined : steps.get(init.signal)
@@ -28,7 +28,7 @@ export function createModels(make: (fetch: typeof globalThis.fetch) => (id: stri
     models.set(id, model)
     return model
   }
-  const open = async (modelId: string, call: Call, { connection, context }: Exchange) => {
+  const open = async (modelId: string, call: SdkCall, { connection, context }: Exchange) => {
     try {
       return await modelOf(modelId).doStream({ ...call.options, abortSignal: connection.signal })
     } catch (error) {
@@ -60,7 +60,7 @@ async function readParts(stream: ReadableStream<LanguageModelV3StreamPart>, { ta
   }
 }
 
-function withFields(body: RequestInit['body'] = null, fields: Call['fields']): BodyInit | null {
+function withFields(body: RequestInit['body'] = null, fields: SdkCall['fields']): BodyInit | null {
   if (Object.keys(fields).length === 0 || typeof body !== 'string') return body
   const set = parseJson(body)
   return isRecord(set) ? JSON.stringify({ ...fields, ...set }) : body

@@ -3,21 +3,24 @@ import type { NativePlugin, ProviderContribution } from '../../../ports/plugin.j
 import { LIMITS } from '../../../protocol/limits.js'
 import { createPause } from '../../../kernel/pause.js'
 import { createAdapter, type Timeouts } from './adapter.js'
-import type { Protocol } from './protocol.js'
+import type { Call, Protocol } from './protocol.js'
 
 export interface ModelPluginOptions {
   /** Overrides of the time limits of a step, ms. */
   readonly timeouts?: Partial<Timeouts>
 }
 
-export interface ModelPlugin extends Pick<ProviderContribution, 'npm' | 'endpoints'> {
+export interface ModelPlugin<Asked extends Call> extends Pick<ProviderContribution, 'npm' | 'endpoints'> {
   /** Last word of the plugin's id and of its capability. */
   readonly word: string
   readonly name: string
-  readonly protocol: Protocol
+  readonly protocol: Protocol<Asked>
 }
 
-export function createModelPlugin({ word, name, protocol, ...contribution }: ModelPlugin, options: ModelPluginOptions = {}): NativePlugin {
+export function createModelPlugin<Asked extends Call>(
+  { word, name, protocol, ...contribution }: ModelPlugin<Asked>,
+  options: ModelPluginOptions = {},
+): NativePlugin {
   const pause = createPause()
   const timeouts = { firstByte: LIMITS.provider.firstByte, idle: LIMITS.provider.idle, ...options.timeouts }
   return {

@@ -7,11 +7,11 @@ import type { Connection } from './connection.js'
 import type { ErrorContext } from './errors.js'
 import type { Held } from './held.js'
 
-/** One step as a call of the SDK. */
+/** One step as a call of the SDK, but for its prompt. */
 export interface Call {
   readonly options: Pick<
     LanguageModelV3CallOptions,
-    'prompt' | 'tools' | 'temperature' | 'topP' | 'maxOutputTokens' | 'providerOptions' | 'includeRawChunks' | 'headers'
+    'tools' | 'temperature' | 'topP' | 'maxOutputTokens' | 'providerOptions' | 'includeRawChunks' | 'headers'
   >
   /** Headers of the request, in lower case: they replace those of the SDK, and the only credential is among them. */
   readonly headers: Readonly<Record<string, string>>
@@ -19,6 +19,11 @@ export interface Call {
   readonly held: Held
   /** Body fields the SDK has no name for; what it sets itself stands. */
   readonly fields: JSONObject
+}
+
+/** One that the SDK makes. */
+export interface SdkCall extends Call {
+  readonly options: Call['options'] & Pick<LanguageModelV3CallOptions, 'prompt'>
 }
 
 export interface CallEffects {
@@ -43,9 +48,9 @@ export interface Exchange {
   readonly context: ErrorContext
 }
 
-export interface Models {
+export interface Models<Asked = SdkCall> {
   /** Calls a model and hands on what it answers, until that is over or no more is wanted; rejects with `ProviderError`. */
-  ask(modelId: string, call: Call, exchange: Exchange): Promise<void>
+  ask(modelId: string, call: Asked, exchange: Exchange): Promise<void>
 }
 
 export interface AnswerDeps {
@@ -67,11 +72,12 @@ export interface Answer {
   readonly place: 'open' | 'finished' | 'over'
 }
 
-export interface Protocol {
+/** `Asked` is what it asks a model with. */
+export interface Protocol<Asked extends Call = SdkCall> {
   /** API root when the configuration names none. */
   endpoint(npm: string): string | undefined
   /** Loads the SDK; called with the first step. */
-  load(settings: ProviderSettings, baseURL: string): Promise<Models>
-  call(settings: ProviderSettings, request: GenerateRequest, effects: CallEffects): Call
+  load(settings: ProviderSettings, baseURL: string): Promise<Models<Asked>>
+  call(settings: ProviderSettings, request: GenerateRequest, effects: CallEffects): Asked
   answer(deps: AnswerDeps): Answer
 }

@@ -7,8 +7,8 @@ import { createHeld } from '../exchange/held.js'
 import type { Call, CallEffects } from '../exchange/protocol.js'
 import { bearer, effortOf, headersOf } from '../exchange/request.js'
 import { isStrictModel, offeredSchema } from '../exchange/tool-schemas.js'
-import { toPrompt } from './prompt.js'
 import { type Vendor, vendorOf } from './vendors.js'
+import type { Writing } from './written.js'
 
 /** Body keys that no configured option may set. */
 const STRUCTURAL = new Set(['model', 'messages', 'tools', 'stream', 'stream_options', 'n', '__proto__'])
@@ -16,24 +16,34 @@ const STRUCTURAL = new Set(['model', 'messages', 'tools', 'stream', 'stream_opti
 /** Name under which the SDK knows every provider, and finds the options of a call. */
 export const SDK_NAME = 'svc'
 
+/** A step whose messages are written without the SDK. */
+export interface ChatCall extends Call {
+  readonly messages: GenerateRequest['messages']
+  readonly writing: Writing
+}
+
 /**
  * Everything of a step but its signal. `sha256` answers hex; it makes call ids for vendors that accept only short
  * ones. `mark` is new for each request.
  */
-export function toCall(settings: ProviderSettings, request: GenerateRequest, { sha256, mark }: CallEffects): Call {
+export function toCall(settings: ProviderSettings, request: GenerateRequest, { sha256, mark }: CallEffects): ChatCall {
   const held = createHeld(mark)
   const vendor = vendorOf(settings.npm)
+  const writing = {
+    held,
+    mark,
+    key: `${settings.npm} ${request.reasoningField ?? ''}`,
+    callId: vendor.nineCharacterCallIds === true ? (id: string) => nineCharacters(id, sha256) : (id: string) => id.replace(/[^\w-]/g, '_'),
+    reasoningField: request.reasoningField,
+    needsAnswerAfterTools: vendor.needsAnswerAfterTools === true,
+  }
   return {
     held,
     headers: headersOf(settings, request, bearer),
     fields: {},
+    messages: request.messages,
+    writing,
     options: {
-      prompt: toPrompt(request.messages, {
-        held,
-        callId: vendor.nineCharacterCallIds === true ? (id) => nineCharacters(id, sha256) : (id) => id.replace(/[^\w-]/g, '_'),
-        reasoningField: request.reasoningField,
-        needsAnswerAfterTools: vendor.needsAnswerAfterTools === true,
-      }),
       tools: request.tools.map(isStrictModel(request.model.id) ? strictTool : plainTool),
       ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
       ...(request.topP === undefined ? {} : { topP: request.topP }),

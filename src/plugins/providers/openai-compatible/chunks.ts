@@ -5,8 +5,7 @@
 import { isRecord, type JsonRecord } from '../../../protocol/text/json.js'
 import { filled } from '../exchange/json.js'
 
-const GROWING = ['content', 'reasoning_content'] as const
-type Growing = (typeof GROWING)[number]
+type Growing = 'content' | 'reasoning_content'
 
 /** What a step reads itself (`step.ts`), such as usage, is left out. */
 export interface Mended {
@@ -24,10 +23,9 @@ interface Delta {
 export function grownBy({ error, choices }: Mended): { readonly field: Growing; readonly text: string } | undefined {
   const { delta, finish_reason } = choices?.[0] ?? {}
   if (error !== undefined || delta === undefined || finish_reason !== undefined || delta.tool_calls !== undefined) return undefined
-  const fields = GROWING.filter((field) => delta[field] !== undefined)
-  const [field] = fields
-  const text = field === undefined ? undefined : delta[field]
-  return field === undefined || fields.length > 1 || typeof text !== 'string' ? undefined : { field, text }
+  const { content, reasoning_content: thought } = delta
+  if (thought === undefined) return typeof content === 'string' ? { field: 'content', text: content } : undefined
+  return content === undefined ? { field: 'reasoning_content', text: thought } : undefined
 }
 
 export function mend(chunk: JsonRecord): Mended {
@@ -74,5 +72,6 @@ function mendCall(call: JsonRecord): JsonRecord {
 /** Whether there is nothing in it for the SDK. */
 export function isEmpty({ error, choices = [] }: Mended): boolean {
   const { delta, finish_reason } = choices[0] ?? {}
-  return error === undefined && finish_reason === undefined && Object.values(delta ?? {}).every((value) => value === undefined)
+  if (error !== undefined || finish_reason !== undefined) return false
+  return delta?.content === undefined && delta?.reasoning_content === undefined && delta?.tool_calls === undefined
 }

@@ -1,32 +1,43 @@
 /** Chat completions, asked for and read without the SDK: what it would make of a prompt, and of the chunks that are given to it. */
+import { createGrown } from '../../../kernel/grown.js'
+import type { PlainAnswer } from '../../../ports/effects.js'
 import type { ProviderSettings } from '../../../ports/plugin.js'
 import { ProviderError } from '../../../ports/provider-adapter.js'
 import { messageOf } from '../../../protocol/message-of.js'
 import { connectionError, statusError, streamFault } from '../exchange/errors.js'
 import { eventsOf } from '../exchange/events.js'
-import type { Call, Exchange, Models } from '../exchange/protocol.js'
-import { asksForUsage, SDK_NAME, toBody } from './call.js'
-import { messagesOf } from './messages.js'
+import { wellFormed } from '../exchange/json.js'
+import { type Bytes, bytesOf, type Piece } from '../exchange/pieces.js'
+import type { Exchange, Models } from '../exchange/protocol.js'
+import { asksForUsage, type ChatCall, SDK_NAME, toBody } from './call.js'
 import { createChatParts } from './parts.js'
+import { written } from './written.js'
 
-type Tool = NonNullable<Call['options']['tools']>[number]
+type Tool = NonNullable<ChatCall['options']['tools']>[number]
 
-export function createChatModels(settings: ProviderSettings, baseURL: string): Models {
+/** Members of the body whose JSON is made elsewhere. */
+type Made = Readonly<Record<string, () => Piece[]>>
+
+export function createChatModels(settings: ProviderSettings, baseURL: string): Models<ChatCall> {
   const address = new URL(`${baseURL}/chat/completions`).toString()
   const bodyOf = toBody(settings.npm)
   const streamOptions = asksForUsage(settings) ? { include_usage: true } : undefined
   return {
     async ask(modelId, call, exchange) {
       const body = bodyOf({ ...requestOf(modelId, call.options), stream: true, ...(streamOptions && { stream_options: streamOptions }) })
-      await readAnswer(await answerTo(address, jsonOf(body, call.options.tools), call, exchange), exchange)
+      const made = {
+        messages: () => written(call.messages, call.writing),
+        tools: () => [jsonOfTools(call.options.tools ?? [])],
+      }
+      await readAnswer(await answerTo(address, jsonOf(body, made), call, exchange), exchange)
     },
   }
 }
 
-/** The body, as the SDK names and orders it. */
+/** The body, as the SDK names and orders it; that there are messages and tools is all that is said of them here. */
 function requestOf(
   model: string,
-  { prompt, tools = [], temperature, topP, maxOutputTokens, providerOptions }: Call['options'],
+  { tools = [], temperature, topP, maxOutputTokens, providerOptions }: ChatCall['options'],
 ): Record<string, unknown> {
   return {
     model,
@@ -34,48 +45,53 @@ function requestOf(
     temperature,
     top_p: topP,
     ...providerOptions?.[SDK_NAME],
-    messages: messagesOf(prompt),
+    messages: [],
     ...(tools.length > 0 && { tools }),
   }
 }
 
-/**
- * The body as JSON. What is said of tools is the larger part of a short request, and the same in every step: each tool is written once, and
- * stands where the body has its `tools`.
- */
-function jsonOf(body: Readonly<Record<string, unknown>>, tools: Call['options']['tools'] = []): string {
+/** The body as well-formed JSON. What is the same in every step, tools and what was said before, is written once. */
+function jsonOf(body: Readonly<Record<string, unknown>>, made: Made): Piece[] {
   const members = Object.entries(body).flatMap(([name, value]) => {
-    const json: string | undefined = name === 'tools' ? `[${tools.flatMap(jsonOfTool).join()}]` : JSON.stringify(value)
-    return json === undefined ? [] : [`${JSON.stringify(name)}:${json}`]
+    const json = made[name]?.() ?? jsonText(value)
+    return json === undefined ? [] : [[`${JSON.stringify(name)}:`, ...json]]
   })
-  return `{${members.join()}}`
+  return ['{', ...members.flatMap((member, index) => (index === 0 ? member : [',', ...member])), '}']
 }
 
-const writtenTools = new WeakMap<object, string>()
+/** Undefined for what JSON has no word for. */
+function jsonText(value: unknown): Piece[] | undefined {
+  const json: string | undefined = JSON.stringify(value)
+  return json === undefined ? undefined : [wellFormed(json)]
+}
+
+const writtenTools = createGrown<Tool, Bytes>()
 
 /** None of a tool that is no function: no other is offered here. */
-function jsonOfTool(tool: Tool): string[] {
-  if (tool.type !== 'function') return []
-  const { name, description } = tool
-  const parameters: unknown = tool.inputSchema
-  const json = writtenTools.get(tool) ?? JSON.stringify({ type: 'function', function: { name, description, parameters } })
-  writtenTools.set(tool, json)
-  return [json]
+function jsonOfTools(tools: readonly Tool[]): Bytes {
+  const known = writtenTools.of(tools)
+  if (known?.length === tools.length) return known.made
+  const functions = tools.flatMap((tool) => {
+    if (tool.type !== 'function') return []
+    const { name, description, inputSchema: parameters } = tool
+    return [{ type: 'function', function: { name, description, parameters } }]
+  })
+  const made = Buffer.from(wellFormed(JSON.stringify(functions)))
+  writtenTools.keep(tools, made)
+  return made
 }
 
-async function answerTo(address: string, body: string, { held }: Call, { connection, context }: Exchange) {
+async function answerTo(address: string, body: readonly Piece[], { held }: ChatCall, { connection, context }: Exchange) {
   try {
-    const { response, refusal } = await connection.post(address, body, held)
-    const { status, headers } = response
-    if (refusal !== undefined) throw statusError({ status, headers, body: refusal }, context)
-    if (response.body === null) throw streamFault('ended the stream without a finish reason.', context)
-    return response.body
+    const { answer, refusal } = await connection.post(address, bytesOf(body, held))
+    if (refusal !== undefined) throw statusError({ status: answer.status, headers: { get: answer.header }, body: refusal }, context)
+    return answer
   } catch (error) {
     throw error instanceof ProviderError ? error : connectionError(error, context)
   }
 }
 
-async function readAnswer(source: ReadableStream<Uint8Array<ArrayBuffer>>, exchange: Exchange): Promise<void> {
+async function readAnswer(answer: PlainAnswer, exchange: Exchange): Promise<void> {
   const { connection, read, refuse, take, newId, context } = exchange
   const parts = createChatParts(take, newId)
   const making = (make: () => void): void => {
@@ -95,6 +111,6 @@ async function readAnswer(source: ReadableStream<Uint8Array<ArrayBuffer>>, excha
     },
     refuse,
   })
-  await connection.read(source, feed)
+  await connection.read(answer, feed)
   making(() => parts.end())
 }

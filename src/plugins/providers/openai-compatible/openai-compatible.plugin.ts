@@ -2,12 +2,12 @@
 import type { NativePlugin } from '../../../ports/plugin.js'
 import { createModelPlugin, type ModelPluginOptions } from '../exchange/plugin.js'
 import type { Protocol } from '../exchange/protocol.js'
-import { toCall } from './call.js'
+import { type ChatCall, toCall } from './call.js'
 import { createChatModels } from './models.js'
 import { createAnswer } from './step.js'
 import { VENDORS, vendorEndpoints, vendorOf } from './vendors.js'
 
-export const chatCompletions: Protocol = {
+export const chatCompletions: Protocol<ChatCall> = {
   endpoint: (npm) => vendorOf(npm).endpoint,
   load: async (settings, baseURL) => createChatModels(settings, baseURL),
   call: toCall,

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { asksForUsage, SDK_NAME, toBody, toCall } from '../../../../src/plugins/providers/openai-compatible/call.js'
 import { mend, type Mended } from '../../../../src/plugins/providers/openai-compatible/chunks.js'
 import { createChatParts } from '../../../../src/plugins/providers/openai-compatible/parts.js'
+import { toPrompt } from '../../../../src/plugins/providers/openai-compatible/prompt.js'
 import { VENDORS } from '../../../../src/plugins/providers/openai-compatible/vendors.js'
 import type { GenerateRequest } from '../../../../src/ports/provider-adapter.js'
 import type { JsonRecord } from '../../../../src/protocol/text/json.js'
@@ -190,7 +191,7 @@ describe('requests are written as the SDK does', () => {
     const asked = { ...request, ...changes }
     const bodies: unknown[] = []
     const fetch = (_: unknown, init?: RequestInit) => {
-      bodies.push(init?.body)
+      bodies.push(typeof init?.body === 'string' ? init.body : Buffer.from(init?.body as Uint8Array).toString())
       return Promise.resolve(new Response('data: {"choices":[{"finish_reason":"stop"}]}\n\n'))
     }
     const effects = createFakeEffects({ fetch })
@@ -200,7 +201,8 @@ describe('requests are written as the SDK does', () => {
       () => undefined,
       new AbortController().signal,
     )
-    await modelOf(npm, fetch).doStream(toCall(of, asked, { sha256: effects.sha256, mark: 'mark' }).options)
+    const { options, messages, writing } = toCall(of, asked, { sha256: effects.sha256, mark: 'mark' })
+    await modelOf(npm, fetch).doStream({ ...options, prompt: toPrompt(messages, writing) })
     expect(bodies[0]).toBe(bodies[1])
   })
 })

@@ -3,6 +3,7 @@ import { type GenerateRequest, ProviderError, type StreamPart } from '../../../.
 import { createAdapter } from '../../../../src/plugins/providers/exchange/adapter.js'
 import { chatCompletions } from '../../../../src/plugins/providers/openai-compatible/openai-compatible.plugin.js'
 import { createPause } from '../../../../src/kernel/pause.js'
+import { createWayOut } from '../../../../src/platform/node/network/way-out.js'
 import { createFakeEffects, type FakeEffects } from '../../../fakes/effects.js'
 import { type ModelServer, type Reply, type Script, startModelServer } from '../../../fixtures/model-server.js'
 
@@ -56,7 +57,8 @@ export const TIMEOUTS = { firstByte: 300_000, idle: 120_000 }
 /** A model server, a clock that stands still, and the adapter between them. */
 export async function createBench(script: Script): Promise<Bench> {
   const server = await startModelServer(script)
-  const effects = createFakeEffects({ fetch: globalThis.fetch })
+  const { post } = createWayOut({ env: {}, log: { debug: () => undefined }, now: () => 0 })
+  const effects = createFakeEffects({ fetch: globalThis.fetch, post })
   return {
     server,
     effects,

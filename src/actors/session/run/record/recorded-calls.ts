@@ -3,7 +3,6 @@ import { nextTurn } from '../../../../kernel/pause.js'
 import { LIMITS } from '../../../../protocol/limits.js'
 import type { TextPart, ToolPart, ToolState } from '../../../../protocol/message/message.js'
 import type { ToolResult } from '../../../../ports/plugin.js'
-import type { Change } from '../../../events/journal.js'
 import { ABORTED_CALL } from '../../history/interrupted-part.js'
 import { withSaid } from '../../history/said-by-provider.js'
 import { fileParts, metadataOf, settledMetadata } from './call-metadata.js'
@@ -101,9 +100,9 @@ export function failCall(recording: Recording, callId: string, tool: string, err
   record(recording, { ...part, ...shown, state }, () => recording.calls.set(callId, part.id))
 }
 
-/** Calls that nobody settled, inside the commit that closes the step. */
-export function closeCalls(recording: Recording, change: Change): void {
-  for (const part of unsettledCalls(recording)) put(recording, change, interrupted(recording, part))
+/** Calls that nobody settled, as they end with the step. */
+export function endedCalls(recording: Recording): readonly ToolPart[] {
+  return unsettledCalls(recording).map((part) => interrupted(recording, part))
 }
 
 /**

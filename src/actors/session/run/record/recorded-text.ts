@@ -115,29 +115,37 @@ export function endThought(recording: Recording, id: string, metadata?: unknown)
   recordAlone(recording, endedThought(recording, part, metadata), () => recording.dirty.delete(part.id))
 }
 
-/** Thoughts that nobody ended, inside the commit that closes the step. */
-export function closeThoughts(recording: Recording, change: Change): void {
-  for (const id of recording.thoughts.keys()) {
+/** Thoughts that nobody ended, as they end with the step. */
+export function endedThoughts(recording: Recording): readonly ReasoningPart[] {
+  return [...recording.thoughts.keys()].flatMap((id) => {
     const part = thoughtPart(recording, id)
-    if (part !== undefined && part.time.end === undefined) put(recording, change, endedThought(recording, part))
-  }
+    return part === undefined || part.time.end !== undefined ? [] : [endedThought(recording, part)]
+  })
 }
 
-/** The text as it was in the end; one that says nothing is taken back. */
-export function closeText(recording: Recording, change: Change, at: number): void {
+/** The text as it is in the end; one that says nothing is taken back. Undefined = there is none. */
+export function endedText(recording: Recording, at: number): { readonly kept: TextPart } | { readonly taken: TextPart } | undefined {
   const text = textPart(recording)
-  if (text === undefined) return
-  const { core, parts, passages, sessionId, messageId } = recording
+  if (text === undefined) return undefined
   const whole = text.text + restOf(recording, text.id)
-  if (whole !== '') {
-    const kept = passages.kept(whole.length)
-    const time = { start: text.time?.start ?? at, end: at }
-    put(recording, change, { ...text, text: whole, time, ...(kept === undefined ? {} : { metadata: { passages: kept } }) })
-    return
-  }
-  core.store.messages.removePart(text.id)
-  change.emit('message.part.removed', { sessionID: sessionId, messageID: messageId, partID: text.id })
-  change.after(() => parts.delete(text.id))
+  if (whole === '') return { taken: text }
+  const passages = recording.passages.kept(whole.length)
+  const time = { start: text.time?.start ?? at, end: at }
+  return { kept: { ...text, text: whole, time, ...(passages === undefined ? {} : { metadata: { passages } }) } }
+}
+
+/** Inside the caller's commit. */
+export function takeBack({ core, sessionId, messageId }: Recording, change: Change, part: TextPart): void {
+  core.store.messages.removePart(part.id)
+  change.emit('message.part.removed', { sessionID: sessionId, messageID: messageId, partID: part.id })
+}
+
+function closeText(recording: Recording, change: Change, at: number): void {
+  const ended = endedText(recording, at)
+  if (ended === undefined) return
+  if ('kept' in ended) return put(recording, change, ended.kept)
+  takeBack(recording, change, ended.taken)
+  change.after(() => recording.parts.delete(ended.taken.id))
 }
 
 function append(recording: Recording, part: TextPart | ReasoningPart, delta: string): void {

@@ -9,27 +9,15 @@
  */
 import { LIMITS } from '../../../../protocol/limits.js'
 import type { AssistantInfo, FilePart } from '../../../../protocol/message/message.js'
-import type { TokenUsage } from '../../../../protocol/message/token-usage.js'
 import type { ToolResult } from '../../../../ports/plugin.js'
 import type { Change } from '../../../events/journal.js'
 import type { TextReplacement, TextSoFar } from '../../../events/live.js'
 import type { SaidOfCall } from '../../history/said-by-provider.js'
-import {
-  acceptCall,
-  addInput,
-  closeCalls,
-  closeManyCalls,
-  completeCall,
-  failCall,
-  noteChanging,
-  showProgress,
-  startCall,
-} from './recorded-calls.js'
+import { type Ending, endingOf, type StepEnd } from './ending.js'
+import { acceptCall, addInput, closeManyCalls, completeCall, failCall, noteChanging, showProgress, startCall } from './recorded-calls.js'
 import {
   addText,
   addThought,
-  closeText,
-  closeThoughts,
   endThought,
   openText,
   replaceText,
@@ -38,14 +26,7 @@ import {
   startText,
   startThought,
 } from './recorded-text.js'
-import { begin, isOpen, now, openRecording, place, put, putWaiting, record, type Recording, type RecordingCore } from './recording.js'
-
-interface StepEnd {
-  readonly finish: string
-  readonly tokens: TokenUsage
-  readonly cost: number
-  readonly error?: { readonly message: string; readonly interrupted?: true }
-}
+import { begin, isOpen, now, openRecording, place, record, type Recording, type RecordingCore } from './recording.js'
 
 /** One assistant message while it is being generated. */
 export interface StepRecorder {
@@ -90,6 +71,8 @@ export interface StepRecorder {
   closeMany(): Promise<void> | undefined
   /** Ends every open part and the message, inside the caller's commit. */
   close(tx: Change, end: StepEnd): void
+  /** As `close`, for whoever stores it later: from here on nothing is written. Undefined = it is closed. */
+  seal(end: StepEnd): Ending | undefined
   /** Takes the message back, inside the caller's commit: the step is made anew under another id. */
   discard(tx: Change): void
 }
@@ -118,8 +101,23 @@ export function beginStep(core: RecordingCore, tx: Change, opened: AssistantInfo
     }
 
   function end(): void {
-    recording.life.send({ type: 'closed' })
+    if (isOpen(recording)) recording.life.send({ type: 'closed' })
     removeLive()
+  }
+
+  /** `store` ends the record as well. */
+  function endingBy(given: StepEnd): Ending {
+    const { message, store } = endingOf(recording, given)
+    return {
+      message,
+      store(change) {
+        store(change)
+        change.after(() => {
+          end()
+          core.transcripts.append(message)
+        })
+      },
+    }
   }
 
   return {
@@ -164,14 +162,13 @@ export function beginStep(core: RecordingCore, tx: Change, opened: AssistantInfo
       })
     }),
     closeMany: () => (isOpen(recording) ? closeManyCalls(recording) : undefined),
-    close: whileOpen((_, change: Change, given: StepEnd) => {
-      const info = closeAll(recording, change, given)
-      change.after(() => {
-        recording.info = info
-        end()
-        core.transcripts.append({ info, parts: [...parts.values()] })
-      })
-    }),
+    close: whileOpen((_, change: Change, given: StepEnd) => endingBy(given).store(change)),
+    seal(given) {
+      if (!isOpen(recording)) return undefined
+      const ending = endingBy(given)
+      recording.life.send({ type: 'closed' })
+      return ending
+    },
   }
 }
 
@@ -187,20 +184,4 @@ function restart(recording: Recording): void {
     for (const partID of parts.keys()) change.emit('message.part.removed', { sessionID: sessionId, messageID: messageId, partID })
     for (const part of begin(recording, change)) change.emitPart(core.store.messages.putPart(part), now(recording))
   })
-}
-
-/** Ends every open part and the message; answers the message as it ended. */
-function closeAll(recording: Recording, change: Change, { finish, tokens, cost, error }: StepEnd): AssistantInfo {
-  const { core, info } = recording
-  const at = now(recording)
-  putWaiting(recording, change)
-  closeCalls(recording, change)
-  closeThoughts(recording, change)
-  const time = { ...info.time, completed: at }
-  const ended: AssistantInfo = { ...info, finish, tokens, cost, time, ...(error === undefined ? {} : { error }) }
-  change.emitMessage(core.store.messages.updateInfo(ended))
-  closeText(recording, change, at)
-  const reason = error?.interrupted === true ? 'aborted' : finish
-  put(recording, change, { ...place(recording), type: 'step-finish', reason, tokens, cost })
-  return ended
 }

@@ -156,11 +156,9 @@ export function recordWithEnd(recording: Recording, before: Part, part: Part): v
   void nextTurn().then(() => storeWaiting(recording))
 }
 
-/** What has waited, inside the commit that closes the step. */
-export function putWaiting(recording: Recording, change: Change): void {
-  const { parts, waiting } = recording
-  for (const part of [...waiting.keys()].flatMap((id) => parts.get(id) ?? [])) put(recording, change, part)
-  change.after(() => waiting.clear())
+/** What waits for the end of the step (I3). */
+export function waitingParts({ parts, waiting }: Recording): readonly Part[] {
+  return [...waiting.keys()].flatMap((id) => parts.get(id) ?? [])
 }
 
 function storeWaiting(recording: Recording): void {
@@ -169,7 +167,8 @@ function storeWaiting(recording: Recording): void {
   try {
     core.journal.commit('process', (change) => {
       flushRows(recording, change)
-      putWaiting(recording, change)
+      for (const part of waitingParts(recording)) put(recording, change, part)
+      change.after(() => waiting.clear())
     })
   } catch (error) {
     core.effects.log.warn('the result of a tool could not be recorded', { sessionId, cause: String(error) })

@@ -6,7 +6,8 @@ import type { RegisteredTool } from '../../../../ports/view.js'
 import type { GenerateRequest } from '../../../../ports/provider-adapter.js'
 import type { Rows, Work } from '../../state/core.js'
 import { beginStep } from '../record/recorder.js'
-import type { RunScope, StepScope } from '../run-scope.js'
+import { storeEndIn } from '../put-off.js'
+import { type RunScope, segmentOf, type StepScope } from '../run-scope.js'
 import type { World } from '../world.js'
 
 interface Opening {
@@ -46,9 +47,11 @@ export function openStep(core: Rows & Work, run: RunScope, opening: Opening, sig
   }
   const segmentId = core.effects.ids.next('evt')
   const recorder = core.journal.commit('process', (tx) => {
-    run.place.step?.recorder.discard(tx)
+    const { step: before, ending } = run.place
+    storeEndIn(tx, run)
+    before?.recorder.discard(tx)
     const recording = beginStep(core, tx, info)
-    core.executions.startSegment(tx, run.rootId, segmentId)
+    core.executions.startSegment(tx, run.rootId, segmentId, ending && before && segmentOf(before))
     return recording
   })
   const step: StepScope = { ...opened, recorder, segmentId, finish: 'error', usage: undefined }

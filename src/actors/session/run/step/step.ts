@@ -28,6 +28,7 @@ import { isLongPrompt } from '../../admission/queue.js'
 import { isNotice } from '../../../../protocol/text/runtime-marks.js'
 import { delegateOf, givenSteps, stepsAsked } from '../given-steps.js'
 import { modelMessages } from '../../history/request.js'
+import { showEnd, storeEnd } from '../put-off.js'
 import { renderPrompt } from './rendered-prompt.js'
 import type { RunScope, StepScope } from '../run-scope.js'
 import type { SystemContext } from '../system-context.js'
@@ -77,7 +78,10 @@ export async function prepareStep(
   const plain = requestOf(core, context, run, { world: rendered.world, tools: defined.definitions, isLast, wasCut })
   await core.sizes.lookAt(plain)
   const tokens = core.sizes.of(target.model.ref, plain)
-  if (mayCompact && policy.auto && tokens >= policy.trigger) return { tokens, isDue: true }
+  if (mayCompact && policy.auto && tokens >= policy.trigger) {
+    storeEnd(core, run)
+    return { tokens, isDue: true }
+  }
   const { request, failures } = await hookRequest(world, plain, signal)
   const hookFailures = notesOf(core, run, [...defined.failures, ...rendered.failures, ...failures])
   openStep(core, run, { world, number, answers, isLast, request, offered, hookFailures }, signal)
@@ -113,6 +117,7 @@ function requestOf(
   const { session } = run
   const { target, policy } = world
   const { record } = target.agent
+  showEnd(core, run)
   const conversation = conversationOf(core.transcripts.of(session.id))
   const extras: ModelMessage[] = []
   if (wasCut) extras.push({ role: 'user', content: [{ type: 'text', text: CONTINUE }] })

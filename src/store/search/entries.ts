@@ -1,0 +1,144 @@
+/** What the file of the index has of each message: its text, its words, and how they are spelt. Written inside the step of its caller. */
+import type { Database as Handle } from 'better-sqlite3'
+import { createLru } from '../../kernel/lru.js'
+import { LIMITS } from '../../protocol/limits.js'
+import { folded, sideWords, wordsOf } from '../../protocol/search/words.js'
+import type { KeptText } from '../found.js'
+import { createAmounts, type Meta } from './meta.js'
+import type { SearchedMessage } from './source.js'
+
+export interface Entries {
+  /** Whether anything was changed by it. */
+  put(message: SearchedMessage): boolean
+  remove(messageId: string): void
+  /** A part of the merging that was put off; false when there is none, as most often: runs are merged when there are enough of them. */
+  mergeOwed(): boolean
+  /** Removes some of what is too much or too old; false when nothing is . */
+  forget(): boolean
+  /** To be called when a step is rolled back: its words are not noted. */
+  forgetTerms(): void
+}
+
+/** Full texts, and the pages of each that are merged after a step: more than its levels rewrite of what a step writes. */
+const MERGED = { words: 16, grams: 16, spelling: 8 }
+/** Changes that a merge is counted for which had nothing to do. */
+const ASKING = 1
+/** Runs of one level before they are merged beside the steps, and before a commit does it at once. */
+const RUNS = { most: 8, tooMany: 400 }
+
+/** SQLite would merge in the commit that makes it due, and all that is due; it is kept in the file, which may be of before. */
+function mergeBeside(handle: Handle): void {
+  const setting = (table: string, name: string, value: number) => `insert into ${table} (${table}, rank) values ('${name}', ${value});`
+  handle.transaction(() => {
+    for (const table of Object.keys(MERGED))
+      handle.exec(setting(table, 'automerge', 0) + setting(table, 'crisismerge', RUNS.tooMany) + setting(table, 'usermerge', RUNS.most))
+  })()
+}
+
+/** Words that are remembered as noted. */
+const REMEMBERED = 4096
+
+export function createEntries(handle: Handle, meta: Meta, kept: () => KeptText): Entries {
+  const amounts = createAmounts(meta)
+  const noted = createLru<string, true>(REMEMBERED)
+  const oldest = handle.prepare<[number], { messageId: string; created: number }>(
+    'select message_id as messageId, created from docs order by created, key limit ?',
+  )
+
+  const known = handle.prepare<[string], { key: number; text: string }>('select key, text from docs where message_id = ?')
+  const insert = handle.prepare<[string, string, string, number, string]>(
+    'insert into docs (message_id, session_id, role, created, text) values (?, ?, ?, ?, ?)',
+  )
+  const insertWords = handle.prepare<[number | bigint, string, string]>('insert into words (rowid, said, parts) values (?, ?, ?)')
+  const insertGrams = handle.prepare<[number | bigint, string]>('insert into grams (rowid, said) values (?, ?)')
+  const deleteDoc = handle.prepare<[number]>('delete from docs where key = ?')
+  const deleteWords = handle.prepare<[number]>('delete from words where rowid = ?')
+  const deleteGrams = handle.prepare<[number]>('delete from grams where rowid = ?')
+  const noteTerm = handle.prepare<[string]>('insert into terms (term) values (?) on conflict do nothing')
+  const noteSpelling = handle.prepare<[number | bigint, string]>('insert into spelling (rowid, term) values (?, ?)')
+  mergeBeside(handle)
+  const merges = Object.entries(MERGED).map(([table, pages]) =>
+    handle.prepare(`insert into ${table} (${table}, rank) values ('merge', ${pages})`),
+  )
+  const changed = handle.prepare<[], { n: number }>('select total_changes() as n')
+  let owed: typeof merges = []
+  const changesOf = (merge: (typeof merges)[number]): number => {
+    const before = changed.get()?.n ?? 0
+    merge.run()
+    return (changed.get()?.n ?? 0) - before
+  }
+  const lastTerm = handle.prepare<[], { n: number }>('select coalesce(max(key), 0) as n from terms')
+  const countTerms = () => lastTerm.get()?.n ?? 0
+  let terms = countTerms()
+
+  function remove(messageId: string): void {
+    const doc = known.get(messageId)
+    if (doc === undefined) return
+    owed = merges
+    amounts.subtract(doc.text)
+    deleteDoc.run(doc.key)
+    deleteWords.run(doc.key)
+    deleteGrams.run(doc.key)
+  }
+
+  function note(words: Iterable<string>): void {
+    for (const word of words) {
+      if (terms >= LIMITS.search.vocabulary) return
+      if (noted.get(word) === true || !SPELT.test(word)) continue
+      noted.set(word, true)
+      const { changes, lastInsertRowid } = noteTerm.run(word)
+      if (changes === 0) continue
+      noteSpelling.run(lastInsertRowid, ` ${word} `)
+      terms++
+    }
+  }
+
+  return {
+    put({ id, sessionId, role, created, text }) {
+      const before = known.get(id)
+      if (before?.text === text) return false
+      if (before !== undefined) remove(id)
+      else if (created < kept().since || created <= amounts.floor()) return false
+      if (text.trim() === '') return before !== undefined
+      owed = merges
+      const { lastInsertRowid: key } = insert.run(id, sessionId, role, created, text)
+      amounts.add(text)
+      const said = wordsOf(text)
+      const parts = sideWords(text)
+      insertWords.run(key, said.join(' '), parts.join(' '))
+      insertGrams.run(key, folded(text))
+      note(new Set([...said, ...parts]))
+      return true
+    },
+    remove,
+    forget() {
+      const { bytes, since } = kept()
+      const [first] = oldest.all(1)
+      if (first === undefined || (amounts.bytes() <= bytes && first.created >= since)) return false
+      let count = 0
+      for (const { messageId, created } of oldest.all(LIMITS.search.step)) {
+        const isTooMuch = amounts.bytes() > bytes
+        if (!isTooMuch && created >= since) break
+        remove(messageId)
+        if (isTooMuch) amounts.raise(created)
+        count++
+      }
+      return count > 0
+    },
+    forgetTerms() {
+      noted.clear()
+      terms = countTerms()
+    },
+    mergeOwed() {
+      while (owed.length > 0) {
+        const [first, ...others] = owed
+        owed = others
+        if (first !== undefined && changesOf(first) > ASKING) return true
+      }
+      return false
+    },
+  }
+}
+
+/** What may be mistyped: letters, not too few, not numbers. */
+const SPELT = /^\p{L}[\p{L}\p{N}]{2,31}$/u

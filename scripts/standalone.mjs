@@ -16,7 +16,7 @@ const NODES = {
     integrity: 'sha512-3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==',
   },
 }
-/** What is for other Nodes and for systems without glibc, and what binaries are made of. */
+/** What is for other Nodes, for ES modules where the program is CommonJS, and for systems without glibc; and what binaries are made of. */
 const NOT_FOR_THIS_NODE = [
   'better-sqlite3',
   'bindings',
@@ -25,6 +25,7 @@ const NOT_FOR_THIS_NODE = [
   'node-addon-api',
   '.package-lock.json',
   '@koromix/koffi-linux-x64/musl_x64',
+  'web-tree-sitter/web-tree-sitter.js',
 ]
 const SOURCES = [
   'better-sqlite3-prebuilt/deps',

@@ -29,7 +29,8 @@ export function createDirectSend({ ca, lookup, once }: DirectOptions = {}): Send
   const secure = new SecureAgent({ ...options, ...(ca && { ca: [...ca] }) })
   return async (url, { method, headers: given, body, signal, onOpen }) => {
     const headers: Record<string, string> = { ...given, 'accept-encoding': 'identity' }
-    if (body !== undefined && !(body instanceof Readable)) headers['content-length'] = String(Buffer.byteLength(body))
+    const pieces = body === undefined || body instanceof Readable ? undefined : body
+    if (pieces !== undefined) headers['content-length'] = String(pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0))
     const isSecure = url.protocol === 'https:'
     const settings = { ...placeOf(url), method, headers, agent: isSecure ? secure : plain, ...(signal && { signal }) }
     return new Promise((resolve, reject) => {
@@ -43,7 +44,10 @@ export function createDirectSend({ ca, lookup, once }: DirectOptions = {}): Send
         const { statusCode: status = 500, statusMessage: statusText = '' } = message
         resolve({ status, statusText, headers: message.headers, body: message, close, failure })
       })
-      if (!(body instanceof Readable)) return void request.end(body)
+      if (!(body instanceof Readable)) {
+        for (const piece of pieces ?? []) request.write(piece)
+        return void request.end()
+      }
       body.on('error', (error) => request.destroy(error))
       request.on('close', () => body.destroy())
       request.flushHeaders() // the peer may answer before there is anything of the body

@@ -10,6 +10,7 @@ import type { PlainAnswer } from '../../../ports/effects.js'
 import type { NativeHost } from '../../../ports/plugin.js'
 import type { Rewrite } from './events.js'
 import type { Held } from './held.js'
+import { wellFormed } from './json.js'
 
 export interface Connection {
   /** `held` fills the request; `rewrite` makes of a good answer what the SDK gets; it may `end` the body. */
@@ -18,8 +19,12 @@ export interface Connection {
     init: RequestInit,
     how: { readonly rewrite: Rewrite; readonly held: Held },
   ): Promise<Response>
-  /** As `fetch`, for who reads the answer with `read`: of one that is refused, its beginning as text. */
-  post(address: string, body: string, held: Held): Promise<{ readonly answer: PlainAnswer; readonly refusal: string | undefined }>
+  /** As `fetch`, for who reads the answer with `read`: of one that is refused, its beginning as text. Bytes of the body are sent as they are. */
+  post(
+    address: string,
+    body: readonly (string | Uint8Array<ArrayBuffer>)[],
+    held: Held,
+  ): Promise<{ readonly answer: PlainAnswer; readonly refusal: string | undefined }>
   /** Hands on what is read of an answer, in slices, until it is over; what `feed` throws ends it. */
   read(answer: PlainAnswer, feed: (piece: Uint8Array<ArrayBuffer>) => void): Promise<void>
   /** Of what `fetch` asks. */
@@ -166,8 +171,9 @@ export function createConnection({ effects, headers: given, tooLarge, page, turn
       return closing().signal
     },
     over,
-    async post(address, json, held) {
-      const answer = await send(address, { headers: given, body: held.fill(wellFormed(json)), onOpen: (end) => void (close = end) })
+    async post(address, pieces, held) {
+      const body = pieces.map((piece) => (typeof piece === 'string' ? held.fill(wellFormed(piece)) : piece))
+      const answer = await send(address, { headers: given, body, onOpen: (end) => void (close = end) })
       const isOk = answer.status >= 200 && answer.status < 300
       refusePage(isOk, answer.status, answer.header('content-type'))
       return { answer, refusal: isOk ? undefined : await startOf(answer, LIMITS.provider.errorBytes) }
@@ -238,7 +244,8 @@ function postBy(fetch: typeof globalThis.fetch): NonNullable<NativeHost['effects
   return async (address, { headers, body, onOpen }) => {
     const controller = new AbortController()
     onOpen(() => controller.abort())
-    const response = await fetch(address, { method: 'POST', headers, body, redirect: 'manual', signal: controller.signal })
+    const whole = body.map((piece) => (typeof piece === 'string' ? piece : Buffer.from(piece).toString())).join('')
+    const response = await fetch(address, { method: 'POST', headers, body: whole, redirect: 'manual', signal: controller.signal })
     return plainAnswerOf(response, response.body)
   }
 }
@@ -251,10 +258,4 @@ function plainAnswerOf({ status, headers }: Response, body: ReadableStream<Uint8
     read: async () => (await reader?.read())?.value,
     cancel: () => void reader?.cancel(),
   }
-}
-
-/** Replaces halves of surrogate pairs, which JSON text shows as escapes, by U+FFFD (threat-model §6.5). */
-function wellFormed(json: string): string {
-  if (!json.includes('\\ud')) return json
-  return json.replace(/\\(?:u(d[89a-f][0-9a-f]{2})|.)/g, (escape, half: string | undefined) => (half === undefined ? escape : '\\ufffd'))
 }

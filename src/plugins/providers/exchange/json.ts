@@ -14,3 +14,9 @@ export function parseJson(text: string): unknown {
     return undefined
   }
 }
+
+/** Replaces halves of surrogate pairs, which JSON text shows as escapes, by U+FFFD (threat-model §6.5). */
+export function wellFormed(json: string): string {
+  if (!json.includes('\\ud')) return json
+  return json.replace(/\\(?:u(d[89a-f][0-9a-f]{2})|.)/g, (escape, half: string | undefined) => (half === undefined ? escape : '\\ufffd'))
+}

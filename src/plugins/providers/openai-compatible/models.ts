@@ -5,12 +5,14 @@ import { ProviderError } from '../../../ports/provider-adapter.js'
 import { messageOf } from '../../../protocol/message-of.js'
 import { connectionError, statusError, streamFault } from '../exchange/errors.js'
 import { eventsOf } from '../exchange/events.js'
+import { wellFormed } from '../exchange/json.js'
 import type { Call, Exchange, Models } from '../exchange/protocol.js'
 import { asksForUsage, SDK_NAME, toBody } from './call.js'
 import { messagesOf } from './messages.js'
 import { createChatParts } from './parts.js'
 
-type Tool = NonNullable<Call['options']['tools']>[number]
+type Tools = NonNullable<Call['options']['tools']>
+type Bytes = Uint8Array<ArrayBuffer>
 
 export function createChatModels(settings: ProviderSettings, baseURL: string): Models {
   const address = new URL(`${baseURL}/chat/completions`).toString()
@@ -40,36 +42,41 @@ function requestOf(
   }
 }
 
-/**
- * The body as JSON. What is said of tools is the larger part of a short request, and the same in every step: each tool is written once, and
- * stands where the body has its `tools`.
- */
-function jsonOf(body: Readonly<Record<string, unknown>>, tools: Call['options']['tools'] = []): string {
-  const members = Object.entries(body).flatMap(([name, value]) => {
-    const json: string | undefined = name === 'tools' ? `[${tools.flatMap(jsonOfTool).join()}]` : JSON.stringify(value)
-    return json === undefined ? [] : [`${JSON.stringify(name)}:${json}`]
-  })
-  return `{${members.join()}}`
+/** The body as JSON. What is said of tools is the larger part of a short request, and the same in every step: it stands between as bytes. */
+function jsonOf(body: Readonly<Record<string, unknown>>, tools: Tools = []): (string | Bytes)[] {
+  if (tools.length === 0) return [JSON.stringify(body)]
+  const members = Object.entries(body)
+  const at = members.findIndex(([name]) => name === 'tools')
+  const before = JSON.stringify(Object.fromEntries(members.slice(0, at)))
+  const after = JSON.stringify(Object.fromEntries(members.slice(at + 1)))
+  return [`${before.slice(0, -1)},"tools":`, bytesOf(tools), `,${after.slice(1)}`]
+}
+
+/** Of lists of tools, by their first one: the latest that was written. */
+const writtenLists = new WeakMap<object, { readonly tools: Tools; readonly bytes: Bytes }>()
+
+function bytesOf(tools: Tools): Bytes {
+  const [first] = tools
+  const known = first && writtenLists.get(first)
+  if (known?.tools.length === tools.length && tools.every((tool, at) => tool === known.tools[at])) return known.bytes
+  const bytes = Buffer.from(wellFormed(`[${tools.flatMap(jsonOfTool).join()}]`))
+  if (first !== undefined) writtenLists.set(first, { tools, bytes })
+  return bytes
 }
 
 const writtenTools = new WeakMap<object, string>()
 
 /** None of a tool that is no function: no other is offered here. */
-function jsonOfTool(tool: Tool): string[] {
+function jsonOfTool(tool: Tools[number]): string[] {
   if (tool.type !== 'function') return []
   const { name, description } = tool
   const parameters: unknown = tool.inputSchema
-  const json = writtenTools.get(tool) ?? narrow(JSON.stringify({ type: 'function', function: { name, description, parameters } }))
+  const json = writtenTools.get(tool) ?? JSON.stringify({ type: 'function', function: { name, description, parameters } })
   writtenTools.set(tool, json)
   return [json]
 }
 
-/** The same JSON in one byte a character: a single "…" would have the whole body kept, searched and written at twice its size. */
-function narrow(json: string): string {
-  return json.replaceAll(/[\u0080-\ud7ff\ue000-\uffff]/g, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`)
-}
-
-async function answerTo(address: string, body: string, { held }: Call, { connection, context }: Exchange) {
+async function answerTo(address: string, body: readonly (string | Bytes)[], { held }: Call, { connection, context }: Exchange) {
   try {
     const { answer, refusal } = await connection.post(address, body, held)
     if (refusal !== undefined) throw statusError({ status: answer.status, headers: { get: answer.header }, body: refusal }, context)

@@ -158,7 +158,7 @@ export const REASONS = {
   'src/plugins/providers/exchange/adapter.ts open': 'one answer, settled once; the run machine waits for it',
   'src/plugins/providers/exchange/answer.ts isShared': READ,
   'src/plugins/providers/exchange/connection.ts ended': 'the last byte that is wanted has come: a place in a stream that is read once',
-  'src/plugins/providers/exchange/connection.ts reading': READ,
+  'src/plugins/providers/exchange/connection.ts isReading': READ,
   'src/plugins/providers/exchange/connection.ts rewriting': READ,
   'src/plugins/providers/openai-compatible/step.ts isOver': 'the finish reason has come: a place in a stream that is read once',
   'src/plugins/providers/openai-compatible/step.ts isShared': READ,
@@ -282,7 +282,7 @@ export const REASONS = {
   'src/platform/git/pipes.ts AbortController over': 'the same look: its call has ended',
   'src/plugins/subagents/delegation.ts AbortController over':
     'of all tasks, each of which is a machine; the runtime machine is what says stop',
-  'src/plugins/providers/exchange/connection.ts AbortController closing': CALL,
+  'src/plugins/providers/exchange/connection.ts AbortController controller': CALL,
   'src/plugins/lsp/link/connection.ts AbortController over':
     'the program is gone, of which the client machine is told; who waits for an answer hears why',
   'src/plugins/lsp/clients/findings.ts AbortController done': CALL,

@@ -364,8 +364,8 @@ export interface PlainAnswer {
 export interface PlainRequest {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
-  /** One after the other. */
-  readonly body: readonly Uint8Array<ArrayBuffer>[]
+  /** Pieces are sent one after the other; bytes among them are not copied, so nobody changes them. */
+  readonly body: readonly (string | Uint8Array<ArrayBuffer>)[]
   /** Gets what closes the connection at once, before and after the answer. */
   readonly onOpen: (close: () => void) => void
 }

@@ -19,6 +19,9 @@ import type { JsonRow } from './disk/stored-json.js'
 const jsonOf = (parts: string) => `concat('{"info":', info, ',"parts":[', (
   select group_concat(json, ',') from (select json from parts where message_key = messages.key ${parts} order by position)
 ), ']}') as json`
+/** Parts that one statement inserts. */
+const AT_ONCE = 8
+
 const MESSAGE_JSON = jsonOf('and undone = 0')
 
 interface PageRow extends JsonRow {
@@ -55,6 +58,14 @@ export function createMessageTable(connection: Connection, contents: Contents): 
     select @id, key, (select coalesce(max(position) + 1, 0) from parts where message_key = key), @json
     from messages where id = @messageId
     on conflict (id) do update set json = excluded.json where message_key = excluded.message_key`)
+  /** By how many they insert into one message that has none. */
+  const firstParts = Array.from({ length: AT_ONCE + 1 }, (_, count) =>
+    connection.query<(string | number)[]>(`
+      insert into parts (id, message_key, position, json)
+      select new.column1, key, new.column2, new.column3 from (values ${Array.from({ length: count }, () => '(?, ?, ?)').join()}) as new, messages
+      where messages.id = ?
+      on conflict (id) do nothing`),
+  )
   const removePart = connection.query<[string]>('delete from parts where id = ?')
   const removeParts = connection.query<[string]>('delete from parts where message_key = (select key from messages where id = ?)')
   const remove = connection.query<[string]>('delete from messages where id = ?')
@@ -90,6 +101,15 @@ export function createMessageTable(connection: Connection, contents: Contents): 
     throw new SvcError('resource.conflict', `Part ${item.id} belongs to another message than ${item.messageId}.`, where)
   }
 
+  /** The parts of a message that has none yet. */
+  function putFirst(messageId: string, parts: readonly Part[]): Stored<Part>[] {
+    const insertAll = parts.length < 2 ? undefined : firstParts[parts.length]
+    if (insertAll === undefined) return parts.map(put)
+    const stored = parts.map((part) => ({ value: part, ...contents.written(part) }))
+    const values = stored.flatMap(({ value: { id }, json }, position) => [id, position, json])
+    return insertAll.run(...values, messageId) === parts.length ? stored : parts.map(put)
+  }
+
   const wholeIn = <T>(row: JsonRow | undefined) => (row === undefined ? undefined : contents.value<T>(row.json))
 
   function wholeOf(found: readonly JsonRow[]): Message[] {
@@ -109,7 +129,7 @@ export function createMessageTable(connection: Connection, contents: Contents): 
     append(item, parts) {
       const json = JSON.stringify(item)
       insert.run({ id: item.id, sessionId: item.sessionId, open: isOpen(item), info: json })
-      return { info: { value: item, json }, parts: parts.map(put) }
+      return { info: { value: item, json }, parts: putFirst(item.id, parts) }
     },
     updateInfo(item) {
       const json = JSON.stringify(item)

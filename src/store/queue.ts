@@ -3,6 +3,7 @@
  *
  * I1 What waits for a session is remembered without its requests where that is little, since a run asks many times; it follows every row, and is
  *    forgotten at every rollback and with the session.
+ * I2 What passes is listed like a row, and is none: it is removed before its transaction ends.
  */
 import { createLru } from '../kernel/lru.js'
 import type { Connection } from './disk/connection.js'
@@ -36,6 +37,8 @@ export const HELD_ROWS_SCHEMA = 'alter table queue add column held integer not n
 /** `forget`: to be told of every rollback, and of sessions that are deleted (I1). */
 export function createQueueTable(connection: Connection, contents: Contents): QueueTable & { forget(): void } {
   const known = createLru<string, readonly QueueHead[]>(REMEMBERED)
+  /** Of the transaction under way, by id (I2). */
+  const passing = new Map<string, QueueRow>()
   const insert = connection.query<[StoredRow & { readonly messageId: string; readonly bytes: number }]>(`
     insert into queue (id, session_id, message_id, delivery, created, request, bytes, held)
     values (@id, @sessionId, @messageId, @delivery, @created, @request, @bytes, @held)`)
@@ -84,8 +87,14 @@ export function createQueueTable(connection: Connection, contents: Contents): Qu
       insert.run({ id, sessionId, messageId: request.messageId, delivery, created, request: json, bytes, held: held ? 1 : 0 })
       follow(sessionId, (rows) => [...rows, { id, sessionId, delivery, created, held }])
     },
+    pass(row) {
+      const { id, sessionId, delivery, created, held } = row
+      const rows = known.get(sessionId) ?? listed(sessionId)
+      passing.set(id, row)
+      note(sessionId, [...rows, { id, sessionId, delivery, created, held }])
+    },
     list: (sessionId) => known.get(sessionId) ?? listed(sessionId),
-    get: (id) => parseFound(get.get(id)),
+    get: (id) => passing.get(id) ?? parseFound(get.get(id)),
     bytes: (sessionId) => (known.get(sessionId)?.length === 0 ? 0 : (bytes.get(sessionId)?.bytes ?? 0)),
     first(sessionId, deliveries) {
       const rows = known.get(sessionId)
@@ -99,7 +108,11 @@ export function createQueueTable(connection: Connection, contents: Contents): Qu
       return rows === undefined ? oldest.get(sessionId)?.id : workIn(rows)[0]?.id
     },
     byMessageId: (messageId) => parseFound(byMessageId.get(messageId)),
-    remove: (id) => follow(remove.get(id)?.id, (rows) => rows.filter((row) => row.id !== id)),
+    remove(id) {
+      const sessionId = passing.get(id)?.sessionId ?? remove.get(id)?.id
+      passing.delete(id)
+      follow(sessionId, (rows) => rows.filter((row) => row.id !== id))
+    },
     setHeld(id, held) {
       follow(setHeld.get(held ? 1 : 0, id)?.id, (rows) => rows.map((row) => (row.id === id ? { ...row, held } : row)))
     },
@@ -109,7 +122,10 @@ export function createQueueTable(connection: Connection, contents: Contents): Qu
       return rows === undefined ? (count.get(sessionId)?.count ?? 0) : workIn(rows).length
     },
     sessionsWithRows: () => sessions.all().map((row) => row.id),
-    forget: () => known.clear(),
+    forget() {
+      known.clear()
+      passing.clear()
+    },
   }
 
   function parseFound(row: StoredRow | undefined): QueueRow | undefined {

@@ -174,6 +174,8 @@ export type QueueHead = Omit<QueueRow, 'request'>
 export interface QueueTable {
   /** A row is held only where that is said. */
   append(row: Omit<QueueRow, 'held'> & { readonly held?: boolean }): void
+  /** As `append`, of a row that is removed in the same transaction: until then it is listed and found by its id, and it is never stored. */
+  pass(row: QueueRow): void
   /** Oldest first. */
   list(sessionId: string): readonly QueueHead[]
   get(id: string): QueueRow | undefined

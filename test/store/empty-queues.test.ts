@@ -56,3 +56,32 @@ it('a session that is made again after it was deleted has nothing of what waited
   store.transact('process', () => store.sessions.insert(session(row.sessionId)))
   expect([store.queue.list(row.sessionId), store.queue.count(row.sessionId)]).toEqual([[], 0])
 })
+
+it('what passes is listed and found until it is removed, beside what is stored, and nothing of it is left', () => {
+  const { store, row } = storeWithSession()
+  const { sessionId } = row
+  const passing = { ...queued('que_2'), held: false }
+  store.transact('process', () => {
+    store.queue.append(row)
+    store.queue.pass(passing)
+    expect([store.queue.list(sessionId).map(({ id }) => id), store.queue.get('que_2'), store.queue.count(sessionId)]).toEqual([
+      ['que_1', 'que_2'],
+      passing,
+      2,
+    ])
+    store.queue.remove('que_2')
+    expect([store.queue.list(sessionId).map(({ id }) => id), store.queue.get('que_2')]).toEqual([['que_1'], undefined])
+  })
+  expect([store.queue.count(sessionId), store.queue.get('que_1'), store.queue.byMessageId(passing.request.messageId)]).toEqual([
+    1,
+    row,
+    undefined,
+  ])
+  const fail = () =>
+    store.transact('process', () => {
+      store.queue.pass(passing)
+      throw new Error('no')
+    })
+  expect(fail).toThrow('no')
+  expect([store.queue.list(sessionId).map(({ id }) => id), store.queue.get('que_2')]).toEqual([['que_1'], undefined])
+})

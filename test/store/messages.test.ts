@@ -89,6 +89,18 @@ describe('messages', () => {
     expect(store.messages.all('ses_1')).toEqual([question, answer])
   })
 
+  it('refuses a message one of whose first parts belongs to another, and keeps their order where none does', () => {
+    const store = conversation(question)
+    const parts = (...ids: string[]) => ids.map((id) => text(id, 'msg_2'))
+    expect(() => store.transact('process', () => store.messages.append(assistant('msg_2'), parts('prt_8', 'prt_1')))).toThrow(
+      'another message',
+    )
+    expect(store.messages.all('ses_1')).toEqual([question])
+    store.transact('process', () => store.messages.append(assistant('msg_2'), parts('prt_9', 'prt_8', 'prt_7')))
+    store.transact('process', () => store.messages.putPart(text('prt_6', 'msg_2')))
+    expect(store.messages.get('msg_2')?.parts.map(({ id }) => id)).toEqual(['prt_9', 'prt_8', 'prt_7', 'prt_6'])
+  })
+
   it('removes parts and messages and still appends behind what is left', () => {
     const store = conversation(question, answer, empty)
     store.transact('process', () => {

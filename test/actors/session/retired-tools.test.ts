@@ -108,10 +108,10 @@ function setup(
     hook(hooks: Readonly<Record<string, readonly RegisteredHook[]>>) {
       view = createFakeView({ tools: view.tools, hooks })
     },
-    judge: () => judgeCall(core, run, call, signal),
+    judge: () => judgeCall(core, run, call, { signal }),
     /** The judgement throws, and what it throws is recorded. */
     async fault() {
-      const error: unknown = await judgeCall(core, run, call, signal).then(
+      const error: unknown = await judgeCall(core, run, call, { signal }).then(
         (verdict) => expect.fail(`judged: ${verdict}`),
         (thrown: unknown) => thrown,
       )

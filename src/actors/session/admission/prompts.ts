@@ -33,8 +33,8 @@ export const TEXT_BYTES = LIMITS.events.recordBytes - 8192
 /** `calls`: see `QueuedPrompt`. No client can give them. */
 export type PromptContent = PromptRequest & Pick<QueuedPrompt, 'calls'>
 
-/** Claims what the change admits, if that is still possible. */
-export type Early = (tx: Change, row: QueueRow) => void
+/** What claims a prompt inside the change that admits it; asked there before anything of it is stored: undefined = that is not possible any more. */
+export type Early = () => ((tx: Change, row: QueueRow) => void) | undefined
 
 /** How the work on a prompt begins. */
 export interface Beginning {
@@ -255,7 +255,9 @@ function admit(
   journal.commit('process', (tx) => {
     noteCaller(core, tx, { caller, sessionId, prompt })
     const row = { id: effects.ids.next('evt'), sessionId, delivery, request: prompt, created: effects.clock.now(), held: false }
-    store.queue.append(row)
+    const claim = early?.()
+    if (claim === undefined) store.queue.append(row)
+    else store.queue.pass(row)
     const request = toldRequest(prompt)
     const written = store.contents.writtenPrompt(sessionId, request)
     tx.emitWith('session.prompt.admitted', { sessionID: sessionId, delivery, request }, 'request', written)
@@ -271,6 +273,6 @@ function admit(
       ...(isLongPrompt(prompt) ? {} : { request }),
     })
     publishWaiting(core, tx, sessionId)
-    early?.(tx, row)
+    claim?.(tx, row)
   })
 }

@@ -54,12 +54,14 @@ export function createEarlyClaims(
         (await core.plugins.ready(directory, sessionId)) === before && (await context.isCurrent(session))
       const ceilings = await ceilingsOf(core, session)
       if (!(await Promise.race([isAsKnown().catch(() => false), nextTurn()]))) return undefined // I1
-      return (tx, row) => {
+      return () => {
         const now = core.store.sessions.get(sessionId)
-        if (now === undefined || !isIdle(sessionId) || core.store.queue.size(sessionId) > 1) return // I2
-        const claimed = claimIn(core, tx, row, { target, ceilings, isAtWork: true })
-        const titled = wantsTitle(now, target.model, prompt)
-        tx.after(() => void handed.set(sessionId, { run: scopeOf(core, claimed), wantsTitle: titled }))
+        if (now === undefined || !isIdle(sessionId) || core.store.queue.size(sessionId) > 0) return undefined // I2
+        return (tx, row) => {
+          const titled = wantsTitle(now, target.model, prompt)
+          const claimed = claimIn(core, tx, row, { target, ceilings, isAtWork: true })
+          tx.after(() => void handed.set(sessionId, { run: scopeOf(core, claimed), wantsTitle: titled }))
+        }
       }
     },
     take(sessionId) {

@@ -64,7 +64,7 @@ async function invokeTool(core: Rows & Sources, run: RunScope, call: OpenCall, s
   const invoke = () => {
     const { tool, input } = call.attempt
     return tool.use(async () => {
-      const context = contextOf(core, run, call, { rules: await rulesNow(core, run, call.world), signal })
+      const context = contextOf(core, run, call, { rules: await rulesNow(core, run, call.world), stopping: { signal } })
       begun = true
       return tool.contribution.invoke(input, context)
     })
@@ -73,7 +73,7 @@ async function invokeTool(core: Rows & Sources, run: RunScope, call: OpenCall, s
     return await invoke()
   } catch (error) {
     if (begun || !(error instanceof SvcError) || error.code !== 'plugin.generation_closed') throw error
-    const { denied, asking } = await judgeAttempt(core, run, call, { further: () => [], signal })
+    const { denied, asking } = await judgeAttempt(core, run, call, { further: () => [], stopping: { signal } })
     if (denied !== undefined || asking !== undefined) throw goneTool(call.tool)
     return invoke()
   }

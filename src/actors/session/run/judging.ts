@@ -32,9 +32,9 @@ const HOOKS: readonly HookName[] = ['tool.before', 'tool.after']
 const SHOWN_BYTES = 64 * 1024
 
 /** Judges every need of a call anew, with what hooks make of its input; remembers which to ask about. A denial is recorded on the part. */
-export async function judgeCall(core: Rows & Sources, run: RunScope, call: OpenCall, signal: AbortSignal): Promise<Verdict> {
+export async function judgeCall(core: Rows & Sources, run: RunScope, call: OpenCall, stopping: Stopping): Promise<Verdict> {
   const name = call.tool.contribution.id
-  const { denied, asking } = await judgeAttempt(core, run, call, { further: () => doomLoop(run, call), signal })
+  const { denied, asking } = await judgeAttempt(core, run, call, { further: () => doomLoop(run, call), stopping })
   if (denied !== undefined) {
     const message = `A permission rule denies ${denied.permission} for ${denied.patterns.join(', ')}.`
     call.step.callFailed(call.callId, name, message)
@@ -42,6 +42,11 @@ export async function judgeCall(core: Rows & Sources, run: RunScope, call: OpenC
   }
   call.asking = asking
   return asking === undefined ? 'allow' : 'ask'
+}
+
+/** What ends when the work is stopped; asked for, it is made: most calls are judged without. */
+interface Stopping {
+  readonly signal: AbortSignal
 }
 
 /** A need that is denied, else the first to ask about; neither = allowed. */
@@ -55,16 +60,16 @@ export async function judgeAttempt(
   core: Rows & Sources,
   run: RunScope,
   call: OpenCall,
-  { further, signal }: { readonly further: () => readonly PermissionNeed[]; readonly signal: AbortSignal },
+  { further, stopping }: { readonly further: () => readonly PermissionNeed[]; readonly stopping: Stopping },
 ): Promise<Judgement> {
   const before = await rulesNow(core, run, call.world)
   // What hides a tool by now would not have let it be called; its world did not hide it.
   if (before !== call.world && !isOffered(before.layers, call.tool))
     return { denied: { permission: call.tool.contribution.id, patterns: ['*'] } }
-  const attempt = await makeAttempt(core, run, call, signal)
+  const attempt = await makeAttempt(core, run, call, stopping)
   call.attempt = attempt
   if (attempt.isChanged) call.step.callProgress(call.callId, changeNote(attempt))
-  const context = contextOf(core, run, call, { rules: await rulesNow(core, run, call.world), signal })
+  const context = contextOf(core, run, call, { rules: await rulesNow(core, run, call.world), stopping })
   const wanted = [...(await attempt.tool.contribution.needs(attempt.input, context)), ...further()]
   const explicit = explicitOf(core, run, call)
   const needs = wanted.map((need) => (explicit === undefined ? need : { explicit, ...need }))
@@ -122,7 +127,7 @@ export function contextOf(
   core: Rows & Sources,
   run: RunScope,
   call: OpenCall,
-  { rules, signal }: { readonly rules: Rules; readonly signal: AbortSignal },
+  { rules, stopping }: { readonly rules: Rules; readonly stopping: Stopping },
 ): ToolContext {
   const trace = core.traces.of(run.session.id, call.callId)
   return {
@@ -131,7 +136,9 @@ export function contextOf(
     callId: call.callId,
     agent: call.world.target.agent.record.name,
     directory: run.session.directory,
-    signal,
+    get signal() {
+      return stopping.signal
+    },
     refused: refusedTools(run),
     unattended: run.prompt.unattended === true,
     ...(rules.layers.floor !== undefined && { bounds: rules.layers.floor }),
@@ -142,7 +149,7 @@ export function contextOf(
 }
 
 /** Rejects with a sentence for the model: the tool is gone, a hook failed, or the input does not fit any more. */
-async function makeAttempt(core: Sources, run: RunScope, call: OpenCall, signal: AbortSignal): Promise<Attempt> {
+async function makeAttempt(core: Sources, run: RunScope, call: OpenCall, stopping: Stopping): Promise<Attempt> {
   const { world } = call
   const view = call.tool.open ? servingView(core, run, world.view, HOOKS) : current(core, run)
   const tool = call.tool.open ? call.tool : offeredTools(run, { ...world, view }).get(call.tool.contribution.id)
@@ -151,7 +158,7 @@ async function makeAttempt(core: Sources, run: RunScope, call: OpenCall, signal:
   const input = tool === call.tool ? call.input : hookedInput({ tool, isOfPrompt }, call.given)
   if (view.hooks('tool.before').length === 0) return { tool, input, isChanged: false, view }
   const hooked = await runHooks(view, 'tool.before', callContext(run, call), call.given, {
-    signal,
+    signal: stopping.signal,
     accept: (value) => hookedInput({ tool, isOfPrompt }, wellFormedValue(value)),
   })
   const isChanged = JSON.stringify(hooked) !== JSON.stringify(call.input)

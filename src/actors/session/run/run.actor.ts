@@ -37,9 +37,9 @@ export function runLogic(core: Rows & Work & Sources, context: SystemContext, ru
 
   const toolCall = toolCallMachine.provide({
     actors: {
-      judge: fromEffect(({ input, signal }) => {
-        const { run, call } = callOf(input)
-        return judgeCall(core, run, call, signal)
+      judge: fromEffect((given) => {
+        const { run, call } = callOf(given.input)
+        return judgeCall(core, run, call, given)
       }),
       ask: fromEffect(({ input, signal }) => {
         const { run, call } = callOf(input)

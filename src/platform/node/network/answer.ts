@@ -18,8 +18,7 @@ export interface Request {
   readonly method: string
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
-  /** Bytes in a list are sent one after the other. */
-  readonly body: string | Uint8Array | readonly Uint8Array[] | Readable | undefined
+  readonly body: readonly (string | Uint8Array)[] | Readable | undefined
   readonly signal?: AbortSignal | undefined
   /** Gets what closes the connection at once. */
   readonly onOpen?: ((close: () => void) => void) | undefined
@@ -36,19 +35,10 @@ export interface Answer {
   readonly failure: Failure
 }
 
-/** Bytes of a body that is no stream. */
-export function lengthOf(body: Exclude<Request['body'], Readable | undefined>): number {
-  return isList(body) ? body.reduce((sum, { byteLength }) => sum + byteLength, 0) : Buffer.byteLength(body)
-}
-
-export function isList(body: Request['body']): body is readonly Uint8Array[] {
-  return Array.isArray(body)
-}
-
 /** The body of a request. Throws for what is neither text nor bytes, nor a stream of them. */
-export function bodyOf(body: RequestInit['body']): string | Uint8Array | Readable | undefined {
+export function bodyOf(body: RequestInit['body']): Request['body'] {
   if (body === undefined || body === null) return undefined
-  if (typeof body === 'string' || body instanceof Uint8Array) return body
+  if (typeof body === 'string' || body instanceof Uint8Array) return [body]
   if (body instanceof ReadableStream) return Readable.fromWeb(body as NodeStream<Uint8Array>)
   throw new TypeError('a request body is text or bytes, or a stream of bytes')
 }

@@ -8,7 +8,7 @@ import type { LookupFunction } from 'node:net'
 import { Readable } from 'node:stream'
 import { urlToHttpOptions } from 'node:url'
 import { LIMITS } from '../../../protocol/limits.js'
-import { abortReason, failed, isList, lengthOf, type Send } from './answer.js'
+import { abortReason, failed, type Send } from './answer.js'
 
 /** Model servers close idle connections after 5 s, often without saying so; ours close before. */
 const IDLE = 4000
@@ -29,7 +29,8 @@ export function createDirectSend({ ca, lookup, once }: DirectOptions = {}): Send
   const secure = new SecureAgent({ ...options, ...(ca && { ca: [...ca] }) })
   return async (url, { method, headers: given, body, signal, onOpen }) => {
     const headers: Record<string, string> = { ...given, 'accept-encoding': 'identity' }
-    if (body !== undefined && !(body instanceof Readable)) headers['content-length'] = String(lengthOf(body))
+    const pieces = body === undefined || body instanceof Readable ? undefined : body
+    if (pieces !== undefined) headers['content-length'] = String(pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0))
     const isSecure = url.protocol === 'https:'
     const settings = { ...placeOf(url), method, headers, agent: isSecure ? secure : plain, ...(signal && { signal }) }
     return new Promise((resolve, reject) => {
@@ -43,11 +44,10 @@ export function createDirectSend({ ca, lookup, once }: DirectOptions = {}): Send
         const { statusCode: status = 500, statusMessage: statusText = '' } = message
         resolve({ status, statusText, headers: message.headers, body: message, close, failure })
       })
-      if (isList(body)) {
-        for (const piece of body) request.write(piece)
+      if (!(body instanceof Readable)) {
+        for (const piece of pieces ?? []) request.write(piece)
         return void request.end()
       }
-      if (!(body instanceof Readable)) return void request.end(body)
       body.on('error', (error) => request.destroy(error))
       request.on('close', () => body.destroy())
       request.flushHeaders() // the peer may answer before there is anything of the body

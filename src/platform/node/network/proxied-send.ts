@@ -1,7 +1,8 @@
 /** Requests through a proxy, over undici's proxy agents; loaded by the first that takes one. To its caller the same as `direct-send.ts`. */
+import { Readable } from 'node:stream'
 import { ProxyAgent, request } from 'undici'
 import { LIMITS } from '../../../protocol/limits.js'
-import { abortReason, failed, isList, type Send } from './answer.js'
+import { abortReason, failed, type Send } from './answer.js'
 
 /** What sends through each proxy; its connections are kept. */
 export function createProxiedSend({ ca }: { readonly ca?: readonly string[] }): (proxy: URL) => Send {
@@ -42,7 +43,7 @@ function sendThrough(proxy: URL, ca: readonly string[] | undefined): Send {
       const answer = await request(url, {
         method: methodOf(method),
         headers: { ...headers, 'accept-encoding': 'identity' },
-        body: isList(sent) ? Buffer.concat(sent) : (sent ?? null),
+        body: sent === undefined || sent instanceof Readable ? (sent ?? null) : joined(sent),
         dispatcher,
         ...(signal && { signal }),
       })
@@ -52,6 +53,10 @@ function sendThrough(proxy: URL, ca: readonly string[] | undefined): Send {
       throw failure(error instanceof Error ? error : new Error(String(error)))
     }
   }
+}
+
+function joined(pieces: readonly (string | Uint8Array)[]): Buffer {
+  return Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)))
 }
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const

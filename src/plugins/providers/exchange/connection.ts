@@ -61,69 +61,46 @@ const CREDENTIALS = ['authorization', 'x-api-key', 'x-goog-api-key']
 export function createConnection({ effects, headers: given, tooLarge, page, turn }: ConnectionDeps): Connection {
   const { fetch } = effects
   const send = effects.post ?? postBy(fetch)
-  /** Made for who asks for its signal: what is posted is closed without one. */
+  /** Made for who asks for its signal, and to abort: what is posted and not aborted has none. */
   let controller: AbortController | undefined
   let close = (): void => undefined
   const closing = () => (controller ??= new AbortController())
   const abort = (): void => {
-    controller?.abort()
+    closing().abort()
     close()
   }
-  let resolveOver = () => {}
-  const over = new Promise<void>((resolve) => {
-    resolveOver = resolve
-  })
-  let size = 0
-  let unheard = 0
-  let failure: unknown
+  const opened = (end: () => void): void => {
+    close = end
+    if (controller?.signal.aborted === true) end()
+  }
+  const reading = createReading(tooLarge, abort)
   let ended = false
   let end = () => {}
-
-  /** The next piece; undefined when there is no more. */
-  const read = async (next: PlainAnswer['read']): Promise<Uint8Array<ArrayBuffer> | undefined> => {
-    try {
-      const piece = await next()
-      if (piece !== undefined) {
-        size += piece.byteLength
-        unheard += piece.byteLength
-        if (unheard > LIMITS.provider.eventBytes) throw tooLarge(`sent an event larger than ${LIMITS.provider.eventBytes} bytes.`)
-        if (size > LIMITS.provider.stepBytes) throw tooLarge(`sent an answer larger than ${LIMITS.provider.stepBytes} bytes.`)
-        return piece
-      }
-    } catch (error) {
-      failure ??= error
-      abort()
-    }
-    resolveOver()
-    return undefined
-  }
 
   const bounded = (source: ReadableStream<Uint8Array<ArrayBuffer>>, rewrite: Rewrite): ReadableStream<Uint8Array<ArrayBuffer>> => {
     const body = source.getReader()
     const reader = async () => (await body.read()).value
-    let reading = false
+    let isReading = false
     let rewriting = false
     /** Of a piece that was read: what the SDK makes of many events at once nobody else can interrupt. */
     let rest: Uint8Array<ArrayBuffer> | undefined
     const next = async (): Promise<Uint8Array<ArrayBuffer> | undefined> => {
       if (rest !== undefined) await turn()
       if (ended) return undefined
-      reading = rest === undefined
-      const piece = rest ?? (await read(reader))
-      reading = false
+      isReading = rest === undefined
+      const piece = rest ?? (await reading.next(reader))
+      isReading = false
       rest = piece === undefined || piece.byteLength <= SLICE ? undefined : piece.subarray(SLICE)
       return piece?.subarray(0, SLICE)
     }
-    const drain = async () => {
-      while ((await read(reader)) !== undefined) unheard = 0
-    }
+    const drain = () => reading.drain(reader)
     return new ReadableStream<Uint8Array<ArrayBuffer>>(
       {
         start(body) {
           end = () => {
             if (rewriting) return // `pull` sees to it
             body.close()
-            if (!reading) void drain()
+            if (!isReading) void drain()
           }
         },
         async pull(body) {
@@ -169,9 +146,9 @@ export function createConnection({ effects, headers: given, tooLarge, page, turn
     get signal() {
       return closing().signal
     },
-    over,
+    over: reading.over,
     async post(address, body) {
-      const answer = await send(address, { headers: given, body, onOpen: (end) => void (close = end) })
+      const answer = await send(address, { headers: given, body, onOpen: opened })
       const isOk = answer.status >= 200 && answer.status < 300
       refusePage(isOk, answer.status, answer.header('content-type'))
       return { answer, refusal: isOk ? undefined : await startOf(answer, LIMITS.provider.errorBytes) }
@@ -179,12 +156,9 @@ export function createConnection({ effects, headers: given, tooLarge, page, turn
     read: ({ read: next }, feed) =>
       new Promise((resolve, reject) => {
         end = resolve
-        const drain = async () => {
-          while ((await read(next)) !== undefined) unheard = 0
-        }
         const work = async () => {
           while (!ended) {
-            const piece = await read(next)
+            const piece = await reading.next(next)
             if (piece === undefined) break
             for (let at = 0; at < piece.byteLength && !ended; at += SLICE) {
               feed(piece.byteLength <= SLICE ? piece : piece.subarray(at, at + SLICE))
@@ -192,7 +166,7 @@ export function createConnection({ effects, headers: given, tooLarge, page, turn
               if (due !== undefined) await due
             }
           }
-          if (ended) void drain()
+          if (ended) void reading.drain(next)
           ended = true
         }
         work().then(resolve, reject)
@@ -208,15 +182,55 @@ export function createConnection({ effects, headers: given, tooLarge, page, turn
       const told = ok ? bounded(answer, rewrite) : await startOf(plainAnswerOf(response, answer), LIMITS.provider.errorBytes)
       return new Response(told, { status, statusText, headers })
     },
-    heard() {
-      unheard = 0
-    },
+    heard: reading.heard,
     end() {
       if (ended) return
       ended = true
       end()
     },
     abort,
+    get failure() {
+      return reading.failure
+    },
+  }
+}
+
+/** What is read of one answer, within its bounds; what breaks it is kept, and closes the connection. */
+function createReading(tooLarge: ConnectionDeps['tooLarge'], abort: () => void) {
+  let resolveOver = () => {}
+  const over = new Promise<void>((resolve) => {
+    resolveOver = resolve
+  })
+  let size = 0
+  let unheard = 0
+  let failure: unknown
+
+  /** The next piece; undefined when there is no more. */
+  async function next(read: PlainAnswer['read']): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    try {
+      const piece = await read()
+      if (piece !== undefined) {
+        size += piece.byteLength
+        unheard += piece.byteLength
+        if (unheard > LIMITS.provider.eventBytes) throw tooLarge(`sent an event larger than ${LIMITS.provider.eventBytes} bytes.`)
+        if (size > LIMITS.provider.stepBytes) throw tooLarge(`sent an answer larger than ${LIMITS.provider.stepBytes} bytes.`)
+        return piece
+      }
+    } catch (error) {
+      failure ??= error
+      abort()
+    }
+    resolveOver()
+    return undefined
+  }
+
+  return {
+    next,
+    async drain(read: PlainAnswer['read']): Promise<void> {
+      while ((await next(read)) !== undefined) unheard = 0
+    },
+    heard: () => void (unheard = 0),
+    over,
     get failure() {
       return failure
     },
@@ -242,13 +256,8 @@ function postBy(fetch: typeof globalThis.fetch): NonNullable<NativeHost['effects
   return async (address, { headers, body, onOpen }) => {
     const controller = new AbortController()
     onOpen(() => controller.abort())
-    const response = await fetch(address, {
-      method: 'POST',
-      headers,
-      body: Buffer.concat(body),
-      redirect: 'manual',
-      signal: controller.signal,
-    })
+    const whole = body.map((piece) => (typeof piece === 'string' ? piece : Buffer.from(piece).toString())).join('')
+    const response = await fetch(address, { method: 'POST', headers, body: whole, redirect: 'manual', signal: controller.signal })
     return plainAnswerOf(response, response.body)
   }
 }

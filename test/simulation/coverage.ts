@@ -64,7 +64,7 @@ type Made = Pick<AnyActorRef, 'system'> & { readonly _parent?: unknown }
 
 /** What XState keeps to itself of its actors. */
 interface Making {
-  _initState(this: Made, ...given: readonly unknown[]): void
+  _initState(this: Made, ...given: unknown[]): void
 }
 
 export interface Covered {

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createRuntime, type RunningRuntime } from '../../src/actors/runtime/runtime.js'
 import { interactionsPlugin } from '../../src/plugins/interactions/interactions.plugin.js'
+import { subagentsPlugin } from '../../src/plugins/subagents/subagents.plugin.js'
+import { workflowsPlugin } from '../../src/plugins/workflows/workflows.plugin.js'
 import type { Runtime } from '../../src/ports/facades.js'
 import type { NativePlugin } from '../../src/ports/plugin.js'
 import { pluginPrograms } from '../../src/server/plugin-programs.js'
@@ -57,6 +59,7 @@ export interface Beginning {
 }
 
 const ROOT = '/played'
+const WORKFLOWS = { places: { configDirectory: undefined, withoutProjects: false }, version: '0.0.0', localZone: () => 'UTC' }
 const LOG = 'agent.sqlite3-wal'
 /** Turns of the event loop in which everything happens that needs no time. */
 const TURNS = 8
@@ -73,7 +76,10 @@ const parents = new Set<string>()
 
 export function firstRemains(at: number): Remains {
   const disk = createDisk(() => at, Object.values(pathsIn(ROOT)))
-  disk.place(join(pathsIn(ROOT).config, 'config.json'), JSON.stringify({ ...PLAYED_CONFIG, permission: { '*': 'allow', guarded: 'ask' } }))
+  disk.place(
+    join(pathsIn(ROOT).config, 'config.json'),
+    JSON.stringify({ ...PLAYED_CONFIG, permission: { '*': 'allow', guarded: 'ask', forbidden: 'deny' } }),
+  )
   disk.place(join(pathsIn(ROOT).home, '.svc', 'kept'), '')
   return { directory: newDirectory(), disk, at }
 }
@@ -171,7 +177,7 @@ export async function beginLife({ from, random, plugin, answersSent, defect }: B
   const starting = createRuntime({
     effects,
     store: defect.store?.(store) ?? store,
-    plugins: [plugin, interactionsPlugin()],
+    plugins: [plugin, interactionsPlugin(), subagentsPlugin(), workflowsPlugin(WORKFLOWS)],
     version: '0.0.0',
     programs: pluginPrograms(),
     listen: async () => ({ close: answersSent }),

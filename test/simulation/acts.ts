@@ -5,7 +5,7 @@ import { subagentRoutes } from '../../src/protocol/session/subagent.js'
 import type { WorkflowHistory } from '../../src/protocol/workflow/workflow.js'
 import type { Play, Step, Workflow } from './history.js'
 import type { KnownWorkflow, Knowing } from './known.js'
-import type { Life } from './life.js'
+import { CONFIG_FILE, configOf, type Life, type Said } from './life.js'
 
 interface Acting {
   readonly known: Knowing
@@ -17,7 +17,7 @@ interface Acting {
 }
 
 /** What is done with a server, but for its life and its time. */
-export type Act = Exclude<Step, { readonly do: 'release' | 'leave' | 'return' | 'wait' | 'jump' | 'die' | 'restart' }>
+export type Act = Exclude<Step, { readonly do: 'release' | 'leave' | 'return' | 'wait' | 'jump' | 'die' | 'restart' | 'fill' | 'free' }>
 
 /** Prompts of a flood, and characters of each: more than may wait. */
 const FLOOD = 36
@@ -44,6 +44,8 @@ export function act(acting: Acting, step: Act): void | Promise<void> {
       const workflow = acting.known.workflows[step.workflow]
       return workflow && actOnWorkflow(acting, workflow, step)
     }
+    case 'configure':
+      return configure(acting, step.says)
     default: {
       const { sessions } = acting.known
       const sessionId = sessions[step.session % Math.max(1, sessions.length)]
@@ -81,6 +83,8 @@ function actOnSession(acting: Acting, id: string, step: Act & { readonly session
     case 'undo':
     case 'redo':
       return call(step.do, () => (step.do === 'undo' ? facade.undo(id, {}) : facade.redo(id, {})))
+    case 'compact':
+      return call('compact', () => facade.compact(id, new AbortController().signal))
     case 'stop':
       return call('stop', () => operate(life, subagentRoutes.stop.id, { params: { session_id: id }, body: {} }))
     case 'delete':
@@ -141,6 +145,16 @@ function abort({ known, life, call }: Acting, sessionId: string, queue: 'go-on' 
   )
 }
 
+/** As an editor saves it. */
+async function configure({ known, life }: Acting, says: Said): Promise<void> {
+  await written(known, life.effects.files.writeAtomic(CONFIG_FILE, configOf(says)))
+}
+
+/** What the operator does with a file may fail as what the server does. */
+async function written({ trace }: Knowing, work: Promise<void>): Promise<void> {
+  await work.catch((error: unknown) => trace.add(String(error)))
+}
+
 function actOnWorkflow(acting: Acting, workflow: KnownWorkflow, step: Act & { readonly workflow: number }): void | Promise<void> {
   const { known, life, call } = acting
   const { files, clock } = life.effects
@@ -151,9 +165,9 @@ function actOnWorkflow(acting: Acting, workflow: KnownWorkflow, step: Act & { re
       workflow.pausedAfter = undefined
       workflow.changed = { life, at: clock.monotonic() }
       known.plays.set(String(step.name), step.plays)
-      return files.writeAtomic(path, fileOf(id, step.name, step.says, clock.now()))
+      return written(known, files.writeAtomic(path, fileOf(id, step.name, step.says, clock.now())))
     case 'lose':
-      return files.remove(path)
+      return written(known, files.remove(path))
     case 'activate':
       workflow.pausedAfter = undefined
       workflow.changed = { life, at: clock.monotonic() }

@@ -1,9 +1,13 @@
 /** What happens in a simulated history: steps that are data, so that a history can be printed, cut down and played again. */
+import type { DiskFault } from '../../src/simulation/disk.js'
 import type { Random } from '../../src/simulation/random.js'
+import type { Said } from './life.js'
 
 /** One step of the model. `words`: how much it says first. */
 export type Play =
   | { readonly as: 'says'; readonly words: number }
+  /** The same, and as much was said by then as the model can take. */
+  | { readonly as: 'fills'; readonly words: number }
   /** `below`: what the model does for tasks that are delegated so. */
   | { readonly as: 'calls'; readonly words: number; readonly tools: readonly Called[]; readonly below?: readonly Play[] }
   /** As a provider fails. */
@@ -59,6 +63,13 @@ type Act =
   /** The operator writes a workflow, or removes its file. */
   | { readonly do: 'save'; readonly workflow: number; readonly name: number; readonly says: Workflow; readonly plays: readonly Play[] }
   | { readonly do: 'lose' | 'activate' | 'pause' | 'run' | 'retry'; readonly workflow: number }
+  /** The operator edits the configuration. */
+  | { readonly do: 'configure'; readonly says: Said }
+  /** The disk of files and database is full, broken or read-only until `free`, or until the server is started anew. */
+  | { readonly do: 'fill'; readonly how: DiskFault }
+  | { readonly do: 'free' }
+  /** A client has the conversation compacted. */
+  | { readonly do: 'compact'; readonly session: number }
   | { readonly do: 'wait'; readonly ms: number }
   /** The wall clock alone. */
   | { readonly do: 'jump'; readonly ms: number }
@@ -72,6 +83,7 @@ const JUMPS = [-3_600_000, -1000, 1000, 3_600_000, 86_400_000]
 const SESSIONS = 3
 const CLIENTS = 2
 const WORKFLOWS = 3
+const PLUGINS = ['dev.svc.subagents', 'dev.svc.workflows']
 /** Of so many steps each is how many. */
 const OFTEN = {
   prompt: 4,
@@ -98,6 +110,10 @@ const OFTEN = {
   pause: 1,
   run: 2,
   retry: 1,
+  configure: 1,
+  fill: 1,
+  free: 3,
+  compact: 1,
 } as const satisfies Partial<Record<Step['do'], number>>
 const KINDS = (Object.keys(OFTEN) as (keyof typeof OFTEN)[]).flatMap((kind) => Array.from({ length: OFTEN[kind] }, () => kind))
 
@@ -137,7 +153,15 @@ function drawAct(random: Random, name: number): Act {
       return { do: kind, how: random.isOneIn(3) ? 'kill' : 'power', torn: random.below(1_000_000) }
     case 'create':
     case 'restart':
+    case 'free':
       return { do: kind }
+    case 'fill':
+      return { do: kind, how: random.pick(['ENOSPC', 'EIO', 'EROFS']) }
+    case 'configure':
+      return {
+        do: kind,
+        says: { guarded: random.pick(['ask', 'ask', 'allow', 'deny']), off: random.isOneIn(4) ? [random.pick(PLUGINS)] : [] },
+      }
     case 'save':
       return { do: kind, workflow: random.below(WORKFLOWS), name, says: drawWorkflow(random), plays: drawPlays(random) }
     case 'lose':
@@ -154,7 +178,7 @@ function drawAct(random: Random, name: number): Act {
 function drawPlays(random: Random, isBelow = false): Play[] {
   return Array.from({ length: 1 + random.below(3) }, () => {
     const words = random.below(4)
-    const as = random.pick(['says', 'says', 'calls', 'calls', 'calls', 'fails', 'cut', 'hangs'] as const)
+    const as = random.pick(['says', 'says', 'calls', 'calls', 'calls', 'calls', 'fails', 'cut', 'hangs', 'fills'] as const)
     if (as === 'fails') return { as, words, retryable: !random.isOneIn(3) }
     if (as !== 'calls') return { as, words }
     const tools = Array.from({ length: 1 + random.below(3) }, (): Called => random.pick(random.isOneIn(isBelow ? 9 : 3) ? DELEGATING : OWN))

@@ -15,6 +15,7 @@ import { createDisk, type Disk } from '../../src/simulation/disk.js'
 import { type FakeEffects, pathsIn, playedEffects } from '../../src/simulation/effects.js'
 import { copyKilled, copyTorn, extentOf, type LogExtent, NO_LOG } from '../../src/simulation/power.js'
 import type { Random } from '../../src/simulation/random.js'
+import { type Faults, faultyStore } from './faults.js'
 import { Database } from '../../src/store/disk/driver.js'
 import { openStore } from '../../src/store/open.js'
 import type { Store } from '../../src/store/store.js'
@@ -56,6 +57,7 @@ export interface Beginning {
   /** Resolves when whoever has called is answered: as the door does, a stop in order waits for that. */
   answersSent(): Promise<void>
   readonly defect: Defect
+  readonly faults: Faults
 }
 
 const ROOT = '/played'
@@ -74,12 +76,22 @@ export async function turns(count = TURNS): Promise<void> {
 
 const parents = new Set<string>()
 
+export const CONFIG_FILE = join(pathsIn(ROOT).config, 'config.json')
+
+/** What the operator says: of the tool `guarded`, and which built-in plugins are off. */
+export interface Said {
+  readonly guarded: 'allow' | 'ask' | 'deny'
+  readonly off: readonly string[]
+}
+
+export function configOf({ guarded, off }: Said): string {
+  const permission = { '*': 'allow', guarded, forbidden: 'deny' }
+  return JSON.stringify({ ...PLAYED_CONFIG, permission, plugins: Object.fromEntries(off.map((id) => [id, false])) })
+}
+
 export function firstRemains(at: number): Remains {
   const disk = createDisk(() => at, Object.values(pathsIn(ROOT)))
-  disk.place(
-    join(pathsIn(ROOT).config, 'config.json'),
-    JSON.stringify({ ...PLAYED_CONFIG, permission: { '*': 'allow', guarded: 'ask', forbidden: 'deny' } }),
-  )
+  disk.place(CONFIG_FILE, configOf({ guarded: 'ask', off: [] }))
   disk.place(join(pathsIn(ROOT).home, '.svc', 'kept'), '')
   return { directory: newDirectory(), disk, at }
 }
@@ -96,7 +108,7 @@ export function forgetRemains(): void {
   parents.clear()
 }
 
-export async function beginLife({ from, random, plugin, answersSent, defect }: Beginning): Promise<Life> {
+export async function beginLife({ from, random, plugin, answersSent, defect, faults }: Beginning): Promise<Life> {
   const clock = createFakeClock(from.at, turns)
   const disk = from.disk.copy(() => clock.now())
   const effects = playedEffects(ROOT, {
@@ -176,7 +188,7 @@ export async function beginLife({ from, random, plugin, answersSent, defect }: B
 
   const starting = createRuntime({
     effects,
-    store: defect.store?.(store) ?? store,
+    store: faultyStore(defect.store?.(store) ?? store, faults),
     plugins: [plugin, interactionsPlugin(), subagentsPlugin(), workflowsPlugin(WORKFLOWS)],
     version: '0.0.0',
     programs: pluginPrograms(),

@@ -5,6 +5,9 @@ import { defineTool, type NativePlugin, type ToolContribution, ToolError } from 
 import { calls, gate, type PlayedStep, playedPlugin, says } from '../../src/published/testing/steps.js'
 import type { Called, Play } from './history.js'
 
+/** As many tokens as the played model takes. */
+const FULL = { input: 99_500, output: 5, reasoning: 0, cache: { read: 0, write: 0 } }
+
 /** What waits for a step `release`, oldest first. */
 interface Held {
   finishes(): void
@@ -52,6 +55,7 @@ export function playWorld(plays: Map<string, readonly Play[]>): Played {
         return calls(...play.tools.map((tool, at) => callOf(tool, `${id}.${at}`, request)))(push, signal, request)
       }
       if (play.as === 'cut') return
+      if (play.as === 'fills') return push({ type: 'finish', reason: 'stop', usage: FULL })
       if (play.as === 'hangs') await hold(new ProviderError(`${id} failed`, { retryable: true }), signal)
       return endOf(id)(push, signal, request)
     }

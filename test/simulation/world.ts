@@ -7,8 +7,10 @@ import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import { SvcError } from '../../src/protocol/errors.js'
 import { createIds } from '../../src/protocol/ids.js'
 import type { Message } from '../../src/protocol/message/message.js'
+import type { Disk, DiskFault } from '../../src/simulation/disk.js'
 import { namedStreams } from '../../src/simulation/random.js'
 import { act } from './acts.js'
+import type { Faults } from './faults.js'
 import type { Step } from './history.js'
 import { createKnowing, type Known, type Trace } from './known.js'
 import { beginLife, type Defect, firstRemains, type Life, turns } from './life.js'
@@ -41,6 +43,7 @@ export async function createWorld(seed: number, defect: Defect = {}): Promise<Wo
   const clientRandom = streams('clients')
   const ids = createIds({ now: () => START + clientTime++, randomBytes: (size) => clientRandom.bytes(size) })
   let clientTime = 0
+  const faults: Faults = { disk: undefined }
   const underWay = new Set<Promise<unknown>>()
   let era = 0
   let lives = 0
@@ -55,8 +58,9 @@ export async function createWorld(seed: number, defect: Defect = {}): Promise<Wo
 
   function begin(from: Parameters<typeof beginLife>[0]['from']): Promise<Life> {
     underWay.clear()
+    faults.disk = undefined
     const answersSent = async () => void (await Promise.all(underWay))
-    return beginLife({ from, random: streams(`life ${++lives}`), plugin: played.plugin, answersSent, defect })
+    return beginLife({ from, random: streams(`life ${++lives}`), plugin: played.plugin, answersSent, defect, faults })
   }
 
   async function die(how: 'kill' | 'power', torn: number): Promise<void> {
@@ -126,9 +130,19 @@ export async function createWorld(seed: number, defect: Defect = {}): Promise<Wo
         return die(step.how, step.torn)
       case 'restart':
         return restart()
+      case 'fill':
+        return suffer(step.how)
+      case 'free':
+        return suffer(undefined)
       default:
         return act({ known, life, ids, call }, step)
     }
+  }
+
+  function suffer(how: DiskFault | undefined): void {
+    faults.disk = how
+    const { files } = life.effects
+    ;(files as Disk).fail(how)
   }
 
   async function restart(): Promise<void> {
@@ -160,6 +174,7 @@ export async function createWorld(seed: number, defect: Defect = {}): Promise<Wo
       await turns(step.turns)
     },
     async calm() {
+      suffer(undefined)
       for (const reader of readers) reader.come(life.runtime)
       for (let round = 0; round < ROUNDS; round++) {
         await life.clock.advanceAsync(1000)

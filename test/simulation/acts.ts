@@ -5,6 +5,7 @@ import { subagentRoutes } from '../../src/protocol/session/subagent.js'
 import type { WorkflowHistory } from '../../src/protocol/workflow/workflow.js'
 import type { Play, Step, Workflow } from './history.js'
 import type { KnownWorkflow, Knowing } from './known.js'
+import { isOpen, tasksOf } from './rows.js'
 import { CONFIG_FILE, configOf, type Life, type Said } from './life.js'
 
 interface Acting {
@@ -126,6 +127,7 @@ function answer({ known, life, call }: Acting, index: number, how: 'once' | 'alw
   const request = known.requests.at(-1 - index)
   if (request === undefined) return
   const { interactions } = life.runtime
+  if (how !== 'reject') for (const pattern of how === 'always' ? ['*'] : request.patterns) known.allowed.add(pattern)
   call(`answer ${how}`, () => {
     if (!request.isQuestion) return interactions.replyPermission(request.id, { reply: how })
     return how === 'reject' ? interactions.rejectQuestion(request.id) : interactions.replyQuestion(request.id, { answers: [[how]] })
@@ -136,17 +138,19 @@ function abort({ known, life, call }: Acting, sessionId: string, queue: 'go-on' 
   const { sessions } = life.runtime
   const status: { readonly runID?: unknown } | undefined = sessions.status(TRUSTED_CALLER)[sessionId]
   const runId = typeof status?.runID === 'string' ? status.runID : undefined
+  const tasks = tasksOf(life).filter((task) => task.parentId === sessionId && task.isForeground && isOpen(task))
   call(
     'abort',
     () => sessions.abort(sessionId, { queue }),
     (did) => {
-      if (did && runId !== undefined) known.aborted.push({ sessionId, runId })
+      if (did && runId !== undefined) known.aborted.push({ sessionId, runId, tasks: tasks.map(({ id: task }) => task) })
     },
   )
 }
 
 /** As an editor saves it. */
 async function configure({ known, life }: Acting, says: Said): Promise<void> {
+  if (says.guarded === 'allow') known.allowed.add('*')
   await written(known, life.effects.files.writeAtomic(CONFIG_FILE, configOf(says)))
 }
 

@@ -1,19 +1,8 @@
 /** What holds of delegated tasks and of scheduled workflows. */
-import type { WorkflowRun } from '../../src/protocol/workflow/workflow.js'
+import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import type { Invariant } from './invariants.js'
+import { isOpen, type Task, tasksOf, WORKFLOWS, workflowRunsOf } from './rows.js'
 import type { World } from './world.js'
-
-/** A task as its row is. */
-interface Task {
-  readonly id: string
-  readonly parentId: string
-  readonly status: 'queued' | 'running' | 'reporting' | 'delivered' | 'failed' | 'stopped'
-  readonly isForeground: boolean
-  readonly report?: { readonly text: string }
-}
-
-const TASKS = 'dev.svc.subagents'
-const WORKFLOWS = 'dev.svc.workflows'
 
 export const WORK_INVARIANTS: readonly Invariant[] = [
   { says: 'what came of a task is told to who delegated it once', when: 'calm', fault: toldOnce },
@@ -24,19 +13,14 @@ export const WORK_INVARIANTS: readonly Invariant[] = [
   { says: 'the prompt of a run of a workflow is there once at most', when: 'calm', fault: onePromptARun },
   { says: 'a workflow overlaps itself no more than it says', when: 'always', fault: noOverlap },
   { says: 'a workflow that was paused begins no run by its schedule', when: 'always', fault: pausedRests },
+  { says: 'an abort that was acknowledged ends the tasks its run waited for', when: 'always', fault: abortEndsTasks },
+  { says: 'a call of a tool is executed once', when: 'always', fault: executedOnce },
+  { says: 'a tool is executed where somebody or a rule allows it', when: 'always', fault: executedAllowed },
   { says: 'every run of a workflow ends', when: 'calm', fault: runsEnd },
 ]
 
-function tasksOf({ life }: World): readonly Task[] {
-  return life.store.pluginRows.list(TASKS, 'task').map(({ data }) => data as Task)
-}
-
-function openOf(world: World): readonly Task[] {
-  return tasksOf(world).filter(({ status }) => status === 'queued' || status === 'running' || status === 'reporting')
-}
-
-function runsOf({ life }: World): readonly WorkflowRun[] {
-  return life.store.pluginRows.list(WORKFLOWS, 'run').map(({ data }) => data as WorkflowRun)
+function openOf({ life }: World): readonly Task[] {
+  return tasksOf(life).filter(isOpen)
 }
 
 /** All that was said to a session: by people, programs and itself, also what waits. */
@@ -54,7 +38,7 @@ function tellingsOf(texts: readonly string[], { id }: Task): readonly string[] {
 }
 
 function toldOnce(world: World): string | undefined {
-  for (const task of tasksOf(world)) {
+  for (const task of tasksOf(world.life)) {
     if (task.isForeground || world.life.store.sessions.get(task.parentId) === undefined) continue
     const told = tellingsOf(saidTo(world, task.parentId), task)
     const twice = told.find((text, at) => told.indexOf(text) !== at)
@@ -65,7 +49,7 @@ function toldOnce(world: World): string | undefined {
 
 /** Where nobody took anything back. */
 function toldAtLast(world: World): string | undefined {
-  for (const task of tasksOf(world)) {
+  for (const task of tasksOf(world.life)) {
     if (task.isForeground || !['delivered', 'failed'].includes(task.status) || world.touched.has(task.parentId)) continue
     if (!world.sessions.includes(task.parentId)) continue
     if (tellingsOf(saidTo(world, task.parentId), task).length === 0) return `${task.parentId} was not told of ${task.id}`
@@ -92,7 +76,7 @@ function oneRunAnOccurrence({ occurrences }: World): string | undefined {
 }
 
 function onePromptARun(world: World): string | undefined {
-  for (const { id, sessionId } of runsOf(world)) {
+  for (const { id, sessionId } of workflowRunsOf(world.life)) {
     if (typeof sessionId !== 'string' || world.life.store.sessions.get(sessionId) === undefined) continue
     const prompts = saidTo(world, sessionId).filter((text) => /^p\d+$/.test(text.trim()))
     if (prompts.length > 1) return `the run ${id} has ${prompts.join(' and ')}`
@@ -102,7 +86,7 @@ function onePromptARun(world: World): string | undefined {
 
 /** At most two run where that is allowed at all. */
 function noOverlap(world: World): string | undefined {
-  const running = runsOf(world).filter(({ status }) => status === 'queued' || status === 'running')
+  const running = workflowRunsOf(world.life).filter(({ status }) => status === 'queued' || status === 'running')
   for (const { activationId } of running) {
     const row = world.life.store.pluginRows.get(WORKFLOWS, 'activation', activationId)
     const { projection } = row?.data as { readonly projection: { readonly definition: { readonly concurrency?: { mode: string } } } }
@@ -126,6 +110,30 @@ function pausedRests({ workflows, occurrences }: World): string | undefined {
 }
 
 function runsEnd(world: World): string | undefined {
-  const open = runsOf(world).find(({ status }) => status === 'queued' || status === 'running')
+  const open = workflowRunsOf(world.life).find(({ status }) => status === 'queued' || status === 'running')
   return open && `${open.id} of ${open.workflowId} is ${open.status}`
+}
+
+/** With what they are at work on. */
+function abortEndsTasks({ life, aborted, isShaken }: World): string | undefined {
+  if (isShaken) return undefined
+  const busy = life.runtime.sessions.status(TRUSTED_CALLER)
+  const foreground = new Set(
+    tasksOf(life)
+      .filter(({ isForeground }) => isForeground)
+      .map(({ id }) => id),
+  )
+  const left = aborted.flatMap(({ tasks }) => tasks).find((id) => foreground.has(id) && busy[id] !== undefined)
+  return left && `the task ${left} goes on`
+}
+
+function executedOnce({ executed }: World): string | undefined {
+  const all = executed.map(({ sessionId, id }) => `${sessionId} ${id}`)
+  const twice = all.find((each, at) => all.indexOf(each) !== at)
+  return twice && `${twice} was executed twice`
+}
+
+function executedAllowed({ executed, allowed }: World): string | undefined {
+  const wrong = executed.find(({ tool, id }) => tool === 'forbidden' || (tool === 'guarded' && !allowed.has(id) && !allowed.has('*')))
+  return wrong && `${wrong.tool} was executed for ${wrong.id}`
 }

@@ -130,7 +130,9 @@ function noOpenPart({ life, sessions, messages }: World): string | undefined {
   return undefined
 }
 
-function abortEnds({ life, aborted }: World): string | undefined {
+function abortEnds({ life, aborted, isShaken }: World): string | undefined {
+  // What cannot be recorded just now is recorded later.
+  if (isShaken) return undefined
   const statuses = life.runtime.sessions.status(TRUSTED_CALLER)
   const left = aborted.find(({ sessionId, runId }) => (statuses[sessionId] as { readonly runID?: unknown } | undefined)?.runID === runId)
   return left && `the run ${left.runId} goes on`

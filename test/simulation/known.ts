@@ -23,11 +23,15 @@ interface SentPrompt {
 interface Aborted {
   readonly sessionId: string
   readonly runId: string
+  /** Tasks that the run waited for. */
+  readonly tasks: readonly string[]
 }
 
 interface Request {
   readonly id: string
   readonly isQuestion: boolean
+  /** What it is for. */
+  readonly patterns: readonly string[]
 }
 
 /** A workflow, where it is and what was asked of it last. */
@@ -64,6 +68,16 @@ export interface Known {
   readonly occurrences: ReadonlyMap<string, ReadonlyMap<string, HeardRun>>
   /** How often a call had which outcome. */
   readonly met: ReadonlyMap<string, number>
+  /** Calls of tools that were executed, in order; by their tool, session and name. */
+  readonly executed: readonly Execution[]
+  /** Requests that somebody has allowed, or was about to, by what they were for; `*` = everything. */
+  readonly allowed: ReadonlySet<string>
+}
+
+export interface Execution {
+  readonly tool: string
+  readonly sessionId: string
+  readonly id: string
 }
 
 export interface Trace {
@@ -80,6 +94,8 @@ export interface Knowing extends Known {
   readonly aborted: Aborted[]
   readonly requests: Request[]
   readonly met: Map<string, number>
+  readonly executed: Execution[]
+  readonly allowed: Set<string>
   readonly plays: Map<string, readonly Play[]>
   readonly trace: Trace
   hear(event: SeenEvent): void
@@ -111,6 +127,8 @@ export function createKnowing(): Knowing {
     answers,
     requests,
     met: new Map(),
+    executed: [],
+    allowed: new Set(),
     plays: new Map(),
     trace,
     occurrences,
@@ -128,7 +146,8 @@ export function createKnowing(): Knowing {
       }
       if (type === 'workflow.run.updated') hearRun(data['run'], sequence)
       const request = data['requestID'] ?? data['id']
-      if (type === 'permission.asked' || type === 'question.asked') requests.push({ id: request, isQuestion: type === 'question.asked' })
+      if (type === 'permission.asked' || type === 'question.asked')
+        requests.push({ id: request, isQuestion: type === 'question.asked', patterns: data['patterns'] ?? [] })
       if (['permission.replied', 'question.replied', 'question.rejected'].includes(type))
         answers.set(request, (answers.get(request) ?? 0) + 1)
     },

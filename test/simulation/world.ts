@@ -23,6 +23,8 @@ export interface World extends Known {
   readonly witness: Reader
   readonly readers: readonly Reader[]
   readonly trace: Trace
+  /** The disk has failed in this life, and nobody was calm since. */
+  readonly isShaken: boolean
   perform(step: Step): Promise<void>
   /** How long all lives have lasted, ms. */
   readonly lasted: number
@@ -48,7 +50,8 @@ export async function createWorld(seed: number, defect: Defect = {}): Promise<Wo
   let era = 0
   let lives = 0
   let livedBefore = 0
-  const played = playWorld(known.plays)
+  let isShaken = false
+  const played = playWorld(known.plays, (execution) => known.executed.push(execution))
 
   let life = await begin(firstRemains(START))
   let witness = createReader(known.hear)
@@ -59,6 +62,7 @@ export async function createWorld(seed: number, defect: Defect = {}): Promise<Wo
   function begin(from: Parameters<typeof beginLife>[0]['from']): Promise<Life> {
     underWay.clear()
     faults.disk = undefined
+    isShaken = false
     const answersSent = async () => void (await Promise.all(underWay))
     return beginLife({ from, random: streams(`life ${++lives}`), plugin: played.plugin, answersSent, defect, faults })
   }
@@ -141,6 +145,7 @@ export async function createWorld(seed: number, defect: Defect = {}): Promise<Wo
 
   function suffer(how: DiskFault | undefined): void {
     faults.disk = how
+    isShaken ||= how !== undefined
     const { files } = life.effects
     ;(files as Disk).fail(how)
   }
@@ -165,6 +170,9 @@ export async function createWorld(seed: number, defect: Defect = {}): Promise<Wo
     get lasted() {
       return livedBefore + life.clock.monotonic()
     },
+    get isShaken() {
+      return isShaken
+    },
     get readers() {
       return readers
     },
@@ -180,13 +188,14 @@ export async function createWorld(seed: number, defect: Defect = {}): Promise<Wo
         await life.clock.advanceAsync(1000)
         // What is due begins at full seconds.
         if (isCalm()) await life.clock.advanceAsync(1000)
-        if (isCalm()) return
+        if (isCalm()) break
         const { interactions } = life.runtime
-        for (const { id } of interactions.permissions(TRUSTED_CALLER, undefined)) interactions.replyPermission(id, { reply: 'once' })
+        for (const { id } of interactions.permissions(TRUSTED_CALLER, undefined)) interactions.replyPermission(id, { reply: 'reject' })
         for (const { id } of interactions.questions(TRUSTED_CALLER, undefined)) interactions.rejectQuestion(id)
         for (const each of played.held) each.finishes()
         await life.clock.advanceAsync(35_000)
       }
+      isShaken = false
     },
     messages: (sessionId) => JSON.parse(life.runtime.sessions.context(sessionId).rawJson) as Message[],
     async end() {

@@ -24,6 +24,8 @@ import type { Store } from '../../src/store/store.js'
 export interface Defect {
   readonly store?: (store: Store) => Store
   readonly runtime?: (runtime: Runtime) => Runtime
+  /** Of each plugin. */
+  readonly plugin?: (plugin: NativePlugin) => NativePlugin
   /** Syncs are told and not done. */
   readonly losesSyncs?: true
 }
@@ -188,8 +190,8 @@ export async function beginLife({ from, random, plugin, answersSent, defect, fau
 
   const starting = createRuntime({
     effects,
-    store: faultyStore(defect.store?.(store) ?? store, faults),
-    plugins: [plugin, interactionsPlugin(), subagentsPlugin(), workflowsPlugin(WORKFLOWS)],
+    store: defect.store?.(faultyStore(store, faults)) ?? faultyStore(store, faults),
+    plugins: [plugin, interactionsPlugin(), subagentsPlugin(), workflowsPlugin(WORKFLOWS)].map((each) => defect.plugin?.(each) ?? each),
     version: '0.0.0',
     programs: pluginPrograms(),
     listen: async () => ({ close: answersSent }),

@@ -26,7 +26,7 @@ const LONG = 1_000_000
 const SESSIONS = 3
 /** A change of a file was seen after so many ms. */
 const SEEN = 2000
-export const DIRECTORY = '/played/work'
+const DIRECTORY = '/played/work'
 
 export function act(acting: Acting, step: Act): void | Promise<void> {
   switch (step.do) {
@@ -225,7 +225,7 @@ interface Given {
 }
 
 /** As a route calls an operation of a plugin. */
-export function operate(life: Pick<Life, 'runtime'>, operation: string, { params, body }: Given): Promise<unknown> {
+function operate(life: Pick<Life, 'runtime'>, operation: string, { params, body }: Given): Promise<unknown> {
   const { signal } = new AbortController()
   return life.runtime.plugins.call(operation, {
     caller: TRUSTED_CALLER,
@@ -238,6 +238,6 @@ export function operate(life: Pick<Life, 'runtime'>, operation: string, { params
   })
 }
 
-export function operateWorkflows<T>(life: Pick<Life, 'runtime'>, operation: string, given: Given): Promise<T> {
+function operateWorkflows<T>(life: Pick<Life, 'runtime'>, operation: string, given: Given): Promise<T> {
   return operate(life, `v2.plugins.workflows.${operation}`, given) as Promise<T>
 }

@@ -8,7 +8,7 @@ import { NEVER } from './never-taken.js'
 import { SELDOM } from './seldom-taken.js'
 import { play } from './simulate.js'
 
-const SEEDS = [3, 23, 25, 26, 29, 36, 37, 41, 58, 59]
+const SEEDS = [3, 25, 26, 36, 37, 58]
 const STEPS = 120
 
 let coverage: Coverage

@@ -45,7 +45,7 @@ export interface KnownWorkflow {
 }
 
 /** A run that was heard of, as it was first: an occurrence that has a session is claimed for ever. */
-export interface HeardRun {
+interface HeardRun {
   readonly run: WorkflowRun
   /** Of the event. */
   readonly sequence: number

@@ -64,7 +64,7 @@ function create({ known: { sessions }, life, call }: Acting): void {
   )
 }
 
-function actOnSession(acting: Acting, id: string, step: Act & { readonly session: number }): void {
+function actOnSession(acting: Acting, id: string, step: Extract<Act, { readonly session: number }>): void {
   const { known, life, call } = acting
   const { sessions: facade } = life.runtime
   if (step.do !== 'prompt' && step.do !== 'flood' && step.do !== 'stop') known.touched.add(id)
@@ -159,7 +159,7 @@ async function written({ trace }: Knowing, work: Promise<void>): Promise<void> {
   await work.catch((error: unknown) => trace.add(String(error)))
 }
 
-function actOnWorkflow(acting: Acting, workflow: KnownWorkflow, step: Act & { readonly workflow: number }): void | Promise<void> {
+function actOnWorkflow(acting: Acting, workflow: KnownWorkflow, step: Extract<Act, { readonly workflow: number }>): void | Promise<void> {
   const { known, life, call } = acting
   const { files, clock } = life.effects
   const { id, path } = workflow

@@ -84,17 +84,11 @@ function onePromptARun(world: World): string | undefined {
   return undefined
 }
 
-/** At most two run where that is allowed at all. */
-function noOverlap(world: World): string | undefined {
-  const running = workflowRunsOf(world.life).filter(({ status }) => status === 'queued' || status === 'running')
-  for (const { activationId } of running) {
-    const row = world.life.store.pluginRows.get(WORKFLOWS, 'activation', activationId)
-    const { projection } = row?.data as { readonly projection: { readonly definition: { readonly concurrency?: { mode: string } } } }
-    const most = 2
-    const theirs = running.filter((run) => run.activationId === activationId)
-    if (theirs.length > most) return `${theirs.length} runs of ${activationId} (${projection.definition.concurrency?.mode ?? 'forbid'})`
-  }
-  return undefined
+/** Where it may overlap itself at all, two of its runs are under way at most. */
+function noOverlap({ life }: World): string | undefined {
+  const running = workflowRunsOf(life).filter(({ status }) => status === 'queued' || status === 'running')
+  const many = running.find(({ activationId }) => running.filter((run) => run.activationId === activationId).length > 2)
+  return many && `of ${many.workflowId} more than two runs are under way`
 }
 
 function pausedRests({ workflows, occurrences }: World): string | undefined {

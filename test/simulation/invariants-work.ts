@@ -1,7 +1,7 @@
 /** What holds of delegated tasks and of scheduled workflows. */
 import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import type { Invariant } from './invariants.js'
-import { isOpen, type Task, tasksOf, WORKFLOWS, workflowRunsOf } from './rows.js'
+import { isOpen, type Task, tasksOf, workflowRunsOf } from './rows.js'
 import type { World } from './world.js'
 
 export const WORK_INVARIANTS: readonly Invariant[] = [

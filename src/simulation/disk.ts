@@ -4,6 +4,7 @@
  * I1 What settled is on the disk, and what a sink wrote before it was closed is not: `copy` is what a loss of power leaves.
  * I2 A watcher hears of a change in the turn of it.
  * I3 Nobody else could write here.
+ * I4 What fails has changed nothing.
  */
 import { dirname, join } from 'node:path'
 import { SvcError } from '../protocol/errors.js'
@@ -15,6 +16,16 @@ export interface Disk extends Files {
   place(path: string, text: string): void
   /** What is kept when all power is lost at this moment; `now` as below. */
   copy(now: () => number): Disk
+  /** From now on whatever writes fails so, and with `EIO` whatever reads a file; undefined = all goes well again. `place` always does. */
+  fail(how: DiskFault | undefined): void
+}
+
+/** Full, broken, or mounted so that nothing can be written. */
+export type DiskFault = 'ENOSPC' | 'EIO' | 'EROFS'
+
+/** What a disk suffers from at the moment. */
+interface Suffering {
+  how: DiskFault | undefined
 }
 
 const CHUNK = 64 * 1024
@@ -29,11 +40,13 @@ export function createDisk(now: () => number, directories: readonly string[] = [
 }
 
 function diskOf(tree: DiskTree): Disk {
+  const suffering: Suffering = { how: undefined }
   return {
+    fail: (how) => void (suffering.how = how),
     place: (path, text) => tree.write(path, text),
     copy: (now) => diskOf(createTree(new Map(tree.nodes), now)),
-    ...readingOf(tree),
-    ...writingOf(tree),
+    ...readingOf(tree, suffering),
+    ...writingOf(tree, suffering),
     ...watchingOf(tree),
   }
 }
@@ -51,8 +64,9 @@ type Reading =
   | 'readChunks'
   | 'walk'
 
-function readingOf({ nodes, resolve, below }: DiskTree): Pick<Files, Reading> {
+function readingOf({ nodes, resolve, below }: DiskTree, suffering: Suffering): Pick<Files, Reading> {
   function file(path: string): Uint8Array {
+    if (suffering.how === 'EIO') throw fault('EIO', path)
     const node = nodes.get(resolve(path))
     if (node === undefined) throw fault('ENOENT', path)
     if (node.kind !== 'file') throw new SvcError('request.unprocessable', `${path} is not a regular file.`)
@@ -107,27 +121,53 @@ function readingOf({ nodes, resolve, below }: DiskTree): Pick<Files, Reading> {
 
 type Writing = 'makeLink' | 'writeAtomic' | 'makeDirectory' | 'remove' | 'rename' | 'createFile' | 'removeTree'
 
-function writingOf(tree: DiskTree): Pick<Files, Writing> {
+function writingOf(tree: DiskTree, suffering: Suffering): Pick<Files, Writing> {
+  /** I4 */
+  function refuse(path: string): void {
+    if (suffering.how !== undefined) throw fault(suffering.how, path)
+  }
+
   return {
     async makeLink(path, target) {
+      refuse(path)
       tree.makeDirectory(dirname(path))
       tree.put(path, 'link', encoder.encode(target), 0o777)
     },
-    writeAtomic: async (path, data, options) => tree.write(path, data, options?.mode),
-    makeDirectory: async (path, options) => tree.makeDirectory(path, options?.mode),
-    remove: async (path) => tree.remove(path),
-    rename: async (from, to) => tree.rename(from, to),
+    async writeAtomic(path, data, options) {
+      refuse(path)
+      tree.write(path, data, options?.mode)
+    },
+    async makeDirectory(path, options) {
+      if (tree.nodes.get(path)?.kind !== 'directory') refuse(path)
+      tree.makeDirectory(path, options?.mode)
+    },
+    async remove(path) {
+      if (suffering.how !== 'ENOSPC') refuse(path)
+      tree.remove(path)
+    },
+    async rename(from, to) {
+      if (suffering.how !== 'ENOSPC') refuse(from)
+      tree.rename(from, to)
+    },
     async createFile(path, options) {
+      refuse(path)
       if (tree.nodes.has(path)) throw fault('EEXIST', path)
       const chunks: Uint8Array[] = []
       tree.put(path, 'file', new Uint8Array(), options?.mode ?? 0o600)
       return {
-        write: async (chunk) => void chunks.push(chunk.slice()),
-        close: async () => tree.write(path, Buffer.concat(chunks)), // I1
+        async write(chunk) {
+          refuse(path)
+          chunks.push(chunk.slice())
+        },
+        async close() {
+          refuse(path)
+          tree.write(path, Buffer.concat(chunks)) // I1
+        },
         discard: async () => tree.remove(path),
       }
     },
     async removeTree(path) {
+      if (suffering.how !== 'ENOSPC') refuse(path)
       for (const each of [...tree.below(path).toReversed(), path]) tree.remove(each)
     },
   }

@@ -68,6 +68,8 @@ function plain(event: InspectionEvent): unknown[] {
       return [['action', name, event.action.type, wordsOf(event.action.params)]]
     case '@xstate.snapshot':
       return [['snapshot', name, event.event.type, shown(event.snapshot as AnyMachineSnapshot)]]
+    case '@xstate.microstep':
+      return event._transitions.map(({ source, eventType }) => ['transition', name, source.path.join('.'), eventType])
     default:
       return event.type === '@xstate.actor' ? [['actor', name]] : []
   }

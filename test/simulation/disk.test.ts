@@ -37,6 +37,25 @@ test('links are followed, and what is not there is told as the system does', asy
   await expect(disk.read('/repo/real', 100)).rejects.toMatchObject({ code: 'request.unprocessable' })
 })
 
+test('a disk that is full, broken or read-only refuses what is written, and nothing has changed', async () => {
+  const disk = createDisk(() => 1, ['/repo'])
+  await disk.writeAtomic('/repo/kept', '1')
+  for (const how of ['ENOSPC', 'EIO', 'EROFS'] as const) {
+    disk.fail(how)
+    await expect(disk.writeAtomic('/repo/kept', '2')).rejects.toMatchObject({ code: how })
+    await expect(disk.createFile('/repo/new')).rejects.toMatchObject({ code: how })
+  }
+  disk.fail('ENOSPC')
+  expect(text(await disk.read('/repo/kept', 100))).toBe('1')
+  await disk.remove('/repo/kept')
+  disk.fail('EIO')
+  disk.place('/repo/other', '3')
+  await expect(disk.read('/repo/other', 100)).rejects.toMatchObject({ code: 'EIO' })
+  disk.fail(undefined)
+  expect(text(await disk.read('/repo/other', 100))).toBe('3')
+  expect(await disk.stat('/repo/new')).toBeUndefined()
+})
+
 test('one more draw from a stream shifts none of the others', () => {
   const [one, other] = [namedStreams(7), namedStreams(7)]
   one('a').next()

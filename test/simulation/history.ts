@@ -1,10 +1,15 @@
 /** What happens in a simulated history: steps that are data, so that a history can be printed, cut down and played again. */
+import type { DiskFault } from '../../src/simulation/disk.js'
 import type { Random } from '../../src/simulation/random.js'
+import type { Said } from './life.js'
 
 /** One step of the model. `words`: how much it says first. */
 export type Play =
   | { readonly as: 'says'; readonly words: number }
-  | { readonly as: 'calls'; readonly words: number; readonly tools: readonly Called[] }
+  /** The same, and as much was said by then as the model can take. */
+  | { readonly as: 'fills'; readonly words: number }
+  /** `below`: what the model does for tasks that are delegated so. */
+  | { readonly as: 'calls'; readonly words: number; readonly tools: readonly Called[]; readonly below?: readonly Play[] }
   /** As a provider fails. */
   | { readonly as: 'fails'; readonly words: number; readonly retryable: boolean }
   /** Ends without an end. */
@@ -12,8 +17,23 @@ export type Play =
   /** Says nothing more until it is released. */
   | { readonly as: 'hangs'; readonly words: number }
 
-/** `holds` waits until it is released, `late` does so whatever is aborted meanwhile; `guarded` needs a permission, `question` an answer. */
-export type Called = 'answers' | 'fails' | 'holds' | 'late' | 'guarded' | 'question'
+/**
+ * `holds` waits until it is released, `late` does so whatever is aborted meanwhile; `guarded` needs a permission, `question` an answer; `forbidden` has
+ * none, and `nothing` is there under that name.
+ */
+const OWN = ['answers', 'fails', 'holds', 'late', 'guarded', 'guarded', 'question', 'forbidden', 'nothing'] as const
+/** A task in the background, one that is waited for, more for the task that was delegated last, the end of all, and a look at all. */
+const DELEGATING = ['task', 'task', 'waits', 'more', 'stops', 'looks'] as const
+
+export type Called = (typeof OWN)[number] | (typeof DELEGATING)[number]
+
+/** What a file of a workflow says besides its prompt. `soon`: once, some seconds later; `broken`: it cannot be read. */
+export interface Workflow {
+  readonly schedule: 'hourly' | 'daily' | 'soon' | 'broken'
+  readonly concurrency: 'forbid' | 'replace' | 'allow'
+  readonly attempts: number
+  readonly active: boolean
+}
 
 /** `turns` of the event loop until the next step; without them everything happens that needs no time. */
 export type Step = Act & { readonly turns?: number }
@@ -38,6 +58,18 @@ type Act =
   /** Something that hangs goes on. */
   | { readonly do: 'release'; readonly held: number; readonly how: 'finishes' | 'fails' }
   | { readonly do: 'leave' | 'return'; readonly client: number }
+  /** A client stops all tasks of the session, or deletes it. */
+  | { readonly do: 'stop' | 'delete'; readonly session: number }
+  /** The operator writes a workflow, or removes its file. */
+  | { readonly do: 'save'; readonly workflow: number; readonly name: number; readonly says: Workflow; readonly plays: readonly Play[] }
+  | { readonly do: 'lose' | 'activate' | 'pause' | 'run' | 'retry'; readonly workflow: number }
+  /** The operator edits the configuration. */
+  | { readonly do: 'configure'; readonly says: Said }
+  /** The disk of files and database is full, broken or read-only until `free`, or until the server is started anew. */
+  | { readonly do: 'fill'; readonly how: DiskFault }
+  | { readonly do: 'free' }
+  /** A client has the conversation compacted. */
+  | { readonly do: 'compact'; readonly session: number }
   | { readonly do: 'wait'; readonly ms: number }
   /** The wall clock alone. */
   | { readonly do: 'jump'; readonly ms: number }
@@ -46,10 +78,12 @@ type Act =
 
 export type History = readonly Step[]
 
-const WAITS = [1, 1, 2, 5, 20, 100, 1000, 2500, 31_000, 125_000]
+const WAITS = [1, 1, 2, 5, 20, 100, 1000, 2500, 31_000, 125_000, 700_000]
 const JUMPS = [-3_600_000, -1000, 1000, 3_600_000, 86_400_000]
 const SESSIONS = 3
 const CLIENTS = 2
+const WORKFLOWS = 3
+const PLUGINS = ['dev.svc.subagents', 'dev.svc.workflows']
 /** Of so many steps each is how many. */
 const OFTEN = {
   prompt: 4,
@@ -68,6 +102,18 @@ const OFTEN = {
   jump: 1,
   create: 1,
   restart: 1,
+  stop: 1,
+  delete: 1,
+  save: 3,
+  lose: 1,
+  activate: 1,
+  pause: 1,
+  run: 2,
+  retry: 1,
+  configure: 1,
+  fill: 1,
+  free: 3,
+  compact: 1,
 } as const satisfies Partial<Record<Step['do'], number>>
 const KINDS = (Object.keys(OFTEN) as (keyof typeof OFTEN)[]).flatMap((kind) => Array.from({ length: OFTEN[kind] }, () => kind))
 
@@ -107,21 +153,46 @@ function drawAct(random: Random, name: number): Act {
       return { do: kind, how: random.isOneIn(3) ? 'kill' : 'power', torn: random.below(1_000_000) }
     case 'create':
     case 'restart':
+    case 'free':
       return { do: kind }
+    case 'fill':
+      return { do: kind, how: random.pick(['ENOSPC', 'EIO', 'EROFS']) }
+    case 'configure':
+      return {
+        do: kind,
+        says: { guarded: random.pick(['ask', 'ask', 'allow', 'deny']), off: random.isOneIn(4) ? [random.pick(PLUGINS)] : [] },
+      }
+    case 'save':
+      return { do: kind, workflow: random.below(WORKFLOWS), name, says: drawWorkflow(random), plays: drawPlays(random) }
+    case 'lose':
+    case 'activate':
+    case 'pause':
+    case 'run':
+    case 'retry':
+      return { do: kind, workflow: random.below(WORKFLOWS) }
     default:
       return { do: kind, session }
   }
 }
 
-function drawPlays(random: Random): Play[] {
+function drawPlays(random: Random, isBelow = false): Play[] {
   return Array.from({ length: 1 + random.below(3) }, () => {
     const words = random.below(4)
-    const as = random.pick(['says', 'says', 'calls', 'calls', 'calls', 'fails', 'cut', 'hangs'] as const)
+    const as = random.pick(['says', 'says', 'calls', 'calls', 'calls', 'calls', 'fails', 'cut', 'hangs', 'fills'] as const)
     if (as === 'fails') return { as, words, retryable: !random.isOneIn(3) }
     if (as !== 'calls') return { as, words }
-    const tools = Array.from({ length: 1 + random.below(3) }, () =>
-      random.pick(['answers', 'fails', 'holds', 'late', 'guarded', 'guarded', 'question'] as const),
-    )
-    return { as, words, tools }
+    const tools = Array.from({ length: 1 + random.below(3) }, (): Called => random.pick(random.isOneIn(isBelow ? 9 : 3) ? DELEGATING : OWN))
+    return { as, words, tools, ...(!isBelow && tools.some(delegates) && { below: drawPlays(random, true) }) }
   })
+}
+
+const delegates = (tool: Called) => tool === 'task' || tool === 'waits' || tool === 'more'
+
+function drawWorkflow(random: Random): Workflow {
+  return {
+    schedule: random.pick(['hourly', 'hourly', 'daily', 'soon', 'soon', 'broken']),
+    concurrency: random.pick(['forbid', 'replace', 'allow']),
+    attempts: 1 + random.below(3),
+    active: !random.isOneIn(4),
+  }
 }

@@ -3,10 +3,11 @@ import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import { LIMITS } from '../../src/protocol/limits.js'
 import { TRANSIENT_EVENTS } from '../../src/protocol/event/event.js'
 import { unfinished } from '../e2e/server/transcript.js'
+import { WORK_INVARIANTS } from './invariants-work.js'
 import { caughtUp, createReader, isOfMessage, logOf } from './reader.js'
 import type { World } from './world.js'
 
-interface Invariant {
+export interface Invariant {
   readonly says: string
   /** `always`: after every step; `calm`: when nothing is under way any more. */
   readonly when: 'always' | 'calm'
@@ -35,6 +36,7 @@ const INVARIANTS: readonly Invariant[] = [
   { says: 'no run is left busy with nobody behind it', when: 'calm', fault: nobodyBusy },
   { says: 'every prompt that was acknowledged gets its turn', when: 'calm', fault: everyTurn },
   { says: 'the log alone tells what REST answers', when: 'calm', fault: logIsRest },
+  ...WORK_INVARIANTS,
 ]
 
 /** The first that does not hold, with what was found. */
@@ -128,7 +130,9 @@ function noOpenPart({ life, sessions, messages }: World): string | undefined {
   return undefined
 }
 
-function abortEnds({ life, aborted }: World): string | undefined {
+function abortEnds({ life, aborted, isShaken }: World): string | undefined {
+  // What cannot be recorded just now is recorded later.
+  if (isShaken) return undefined
   const statuses = life.runtime.sessions.status(TRUSTED_CALLER)
   const left = aborted.find(({ sessionId, runId }) => (statuses[sessionId] as { readonly runID?: unknown } | undefined)?.runID === runId)
   return left && `the run ${left.runId} goes on`

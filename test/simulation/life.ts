@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createRuntime, type RunningRuntime } from '../../src/actors/runtime/runtime.js'
 import { interactionsPlugin } from '../../src/plugins/interactions/interactions.plugin.js'
+import { subagentsPlugin } from '../../src/plugins/subagents/subagents.plugin.js'
+import { workflowsPlugin } from '../../src/plugins/workflows/workflows.plugin.js'
 import type { Runtime } from '../../src/ports/facades.js'
 import type { NativePlugin } from '../../src/ports/plugin.js'
 import { pluginPrograms } from '../../src/server/plugin-programs.js'
@@ -13,6 +15,7 @@ import { createDisk, type Disk } from '../../src/simulation/disk.js'
 import { type FakeEffects, pathsIn, playedEffects } from '../../src/simulation/effects.js'
 import { copyKilled, copyTorn, extentOf, type LogExtent, NO_LOG } from '../../src/simulation/power.js'
 import type { Random } from '../../src/simulation/random.js'
+import { type Faults, faultyStore } from './faults.js'
 import { Database } from '../../src/store/disk/driver.js'
 import { openStore } from '../../src/store/open.js'
 import type { Store } from '../../src/store/store.js'
@@ -21,6 +24,8 @@ import type { Store } from '../../src/store/store.js'
 export interface Defect {
   readonly store?: (store: Store) => Store
   readonly runtime?: (runtime: Runtime) => Runtime
+  /** Of each plugin. */
+  readonly plugin?: (plugin: NativePlugin) => NativePlugin
   /** Syncs are told and not done. */
   readonly losesSyncs?: true
 }
@@ -54,9 +59,11 @@ export interface Beginning {
   /** Resolves when whoever has called is answered: as the door does, a stop in order waits for that. */
   answersSent(): Promise<void>
   readonly defect: Defect
+  readonly faults: Faults
 }
 
 const ROOT = '/played'
+const WORKFLOWS = { places: { configDirectory: undefined, withoutProjects: false }, version: '0.0.0', localZone: () => 'UTC' }
 const LOG = 'agent.sqlite3-wal'
 /** Turns of the event loop in which everything happens that needs no time. */
 const TURNS = 8
@@ -71,9 +78,22 @@ export async function turns(count = TURNS): Promise<void> {
 
 const parents = new Set<string>()
 
+export const CONFIG_FILE = join(pathsIn(ROOT).config, 'config.json')
+
+/** What the operator says: of the tool `guarded`, and which built-in plugins are off. */
+export interface Said {
+  readonly guarded: 'allow' | 'ask' | 'deny'
+  readonly off: readonly string[]
+}
+
+export function configOf({ guarded, off }: Said): string {
+  const permission = { '*': 'allow', guarded, forbidden: 'deny' }
+  return JSON.stringify({ ...PLAYED_CONFIG, permission, plugins: Object.fromEntries(off.map((id) => [id, false])) })
+}
+
 export function firstRemains(at: number): Remains {
   const disk = createDisk(() => at, Object.values(pathsIn(ROOT)))
-  disk.place(join(pathsIn(ROOT).config, 'config.json'), JSON.stringify({ ...PLAYED_CONFIG, permission: { '*': 'allow', guarded: 'ask' } }))
+  disk.place(CONFIG_FILE, configOf({ guarded: 'ask', off: [] }))
   disk.place(join(pathsIn(ROOT).home, '.svc', 'kept'), '')
   return { directory: newDirectory(), disk, at }
 }
@@ -90,7 +110,7 @@ export function forgetRemains(): void {
   parents.clear()
 }
 
-export async function beginLife({ from, random, plugin, answersSent, defect }: Beginning): Promise<Life> {
+export async function beginLife({ from, random, plugin, answersSent, defect, faults }: Beginning): Promise<Life> {
   const clock = createFakeClock(from.at, turns)
   const disk = from.disk.copy(() => clock.now())
   const effects = playedEffects(ROOT, {
@@ -170,8 +190,8 @@ export async function beginLife({ from, random, plugin, answersSent, defect }: B
 
   const starting = createRuntime({
     effects,
-    store: defect.store?.(store) ?? store,
-    plugins: [plugin, interactionsPlugin()],
+    store: defect.store?.(faultyStore(store, faults)) ?? faultyStore(store, faults),
+    plugins: [plugin, interactionsPlugin(), subagentsPlugin(), workflowsPlugin(WORKFLOWS)].map((each) => defect.plugin?.(each) ?? each),
     version: '0.0.0',
     programs: pluginPrograms(),
     listen: async () => ({ close: answersSent }),

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { compare } from '../../src/kernel/sort.js'
 import { createRandom } from '../../src/simulation/random.js'
+import { allTransitions, coveredOf, noteTransitions } from './coverage.js'
 import { DEFECTS } from './defects.js'
 import { draw } from './history.js'
 import { play } from './simulate.js'
@@ -20,9 +21,12 @@ const { values } = parseArgs({
     steps: { type: 'string', default: '120' },
     // One of the planted defects, to see that it is found.
     defect: { type: 'string' },
+    // Tells which transitions of machines were taken.
+    coverage: { type: 'boolean', default: false },
   },
 })
 
+const coverage = values.coverage ? noteTransitions() : undefined
 const write = (line: string) => void process.stdout.write(`${line}\n`)
 const plant = DEFECTS[values.defect ?? ''] ?? (() => ({}))
 const floods = values.defect === 'a queue without a bound'
@@ -46,4 +50,9 @@ for (; passed < Number(values.hours) * HOUR; seed++) {
   break
 }
 for (const [kind, count] of [...outcomes].toSorted(([one], [other]) => compare(one, other))) write(`${kind} × ${count}`)
+if (coverage !== undefined) {
+  for (const { machine, taken, total, never } of coveredOf(await allTransitions(), coverage.taken)) {
+    write(`${machine}: ${taken} of ${total} transitions${taken === 0 ? '' : never.map((name) => `\n  never ${name}`).join('')}`)
+  }
+}
 write(`seed ${values.seed}, ${(passed / HOUR).toFixed(1)} h, trace ${all.digest('hex')}`)

@@ -4,6 +4,10 @@ import { type GenerateRequest, ProviderError } from '../../src/ports/provider-ad
 import { defineTool, type NativePlugin, type ToolContribution, ToolError } from '../../src/ports/plugin.js'
 import { calls, gate, type PlayedStep, playedPlugin, says } from '../../src/published/testing/steps.js'
 import type { Called, Play } from './history.js'
+import type { Execution } from './known.js'
+
+/** As many tokens as the played model takes. */
+const FULL = { input: 99_500, output: 5, reasoning: 0, cache: { read: 0, write: 0 } }
 
 /** What waits for a step `release`, oldest first. */
 interface Held {
@@ -16,9 +20,11 @@ export interface Played {
   readonly held: Held[]
 }
 
-/** `playsOf`: of a prompt, by its name. `takeAttempt`: how often the model was asked for it before. */
-export function playWorld(playsOf: (name: number) => readonly Play[], takeAttempt: (name: number) => number): Played {
+/** What the model does for prompts, by their names: `7`, and `7.0.1` for a task that its first answer delegates with its second call. */
+export function playWorld(plays: Map<string, readonly Play[]>, noteExecution: (execution: Execution) => void): Played {
   const held: Held[] = []
+  /** How often the model was asked for a prompt, in a session: runs of a workflow do the same again. */
+  const attempts = new Map<string, number>()
 
   /** Resolves with its release; rejects with its failure, or when `signal` aborts. */
   async function hold(failure: Error, signal?: AbortSignal): Promise<void> {
@@ -38,15 +44,19 @@ export function playWorld(playsOf: (name: number) => readonly Play[], takeAttemp
   }
 
   const step =
-    (name: number, attempt: number): PlayedStep =>
+    (name: string, attempt: number): PlayedStep =>
     async (push, signal, request) => {
-      const play = playsOf(name)[attempt]
+      const play = plays.get(name)?.[attempt]
       const id = `p${name}.${attempt}`
       if (play === undefined) return says(`${id} is done`)(push, signal, request)
       for (let word = 0; word < play.words; word++) push({ type: 'text', delta: `${id}-${word} ` })
       if (play.as === 'fails') throw new ProviderError(`${id} failed`, { retryable: play.retryable })
-      if (play.as === 'calls') return calls(...play.tools.map((tool, at) => callOf(tool, `${id}.${at}`)))(push, signal, request)
+      if (play.as === 'calls') {
+        for (const at of play.tools.keys()) plays.set(`${name}.${attempt}.${at}`, play.below ?? [])
+        return calls(...play.tools.map((tool, at) => callOf(tool, `${id}.${at}`, request)))(push, signal, request)
+      }
       if (play.as === 'cut') return
+      if (play.as === 'fills') return push({ type: 'finish', reason: 'stop', usage: FULL })
       if (play.as === 'hangs') await hold(new ProviderError(`${id} failed`, { retryable: true }), signal)
       return endOf(id)(push, signal, request)
     }
@@ -56,28 +66,59 @@ export function playWorld(playsOf: (name: number) => readonly Play[], takeAttemp
     plugin: playedPlugin({
       next(request) {
         const name = nameOf(request)
-        return step(name, takeAttempt(name))
+        const asking = `${request.sessionId} ${name}`
+        const attempt = attempts.get(asking) ?? 0
+        attempts.set(asking, attempt + 1)
+        return step(name, attempt)
       },
-      tools: () => (['answers', 'fails', 'holds', 'late', 'guarded'] as const).map((how) => toolOf(how, hold)),
+      tools: () => (['answers', 'fails', 'holds', 'late', 'guarded', 'forbidden'] as const).map((how) => toolOf(how, hold, noteExecution)),
     }),
   }
 }
 
 const endOf = (id: string): PlayedStep => says(`${id} says`)
 
-function callOf(tool: Called, callId: string): { callId: string; tool: string; input: unknown } {
-  const input = tool === 'question' ? { questions: [{ question: callId }] } : { id: callId }
-  return { callId, tool, input }
+interface Call {
+  readonly callId: string
+  readonly tool: string
+  readonly input: unknown
 }
 
-function toolOf(how: Exclude<Called, 'question'>, hold: (failure: Error, signal?: AbortSignal) => Promise<void>): ToolContribution {
+function callOf(tool: Called, callId: string, request: GenerateRequest): Call {
+  const task = { description: callId, prompt: callId, subagent_type: 'general' }
+  switch (tool) {
+    case 'question':
+      return { callId, tool, input: { questions: [{ question: callId }] } }
+    case 'task':
+      return { callId, tool, input: task }
+    case 'waits':
+      return { callId, tool: 'task', input: { ...task, background: false } }
+    case 'more': {
+      const known = /task_id: (\w+)/.exec(JSON.stringify(request.messages.toReversed()))?.[1]
+      return { callId, tool: 'task', input: known === undefined ? task : { ...task, task_id: known } }
+    }
+    case 'stops':
+      return { callId, tool: 'stop_task', input: {} }
+    case 'looks':
+      return { callId, tool: 'task_result', input: {} }
+    default:
+      return { callId, tool, input: { id: callId } }
+  }
+}
+
+function toolOf(
+  how: string,
+  hold: (failure: Error, signal?: AbortSignal) => Promise<void>,
+  noteExecution: (execution: Execution) => void,
+): ToolContribution {
   return defineTool({
     id: how,
     description: `It ${how}.`,
     input: z.strictObject({ id: z.string() }),
     permission: how,
     needs: async ({ id }) => [{ permission: how, patterns: [id], title: `${how} ${id}` }],
-    async invoke({ id }, { signal }) {
+    async invoke({ id }, { sessionId, signal }) {
+      noteExecution({ tool: how, sessionId, id })
       if (how === 'fails') throw new ToolError(`${id} failed`)
       if (how === 'holds') await hold(new ToolError(`${id} failed`), signal)
       if (how === 'late') await hold(new ToolError(`${id} failed`))
@@ -86,8 +127,8 @@ function toolOf(how: Exclude<Called, 'question'>, hold: (failure: Error, signal?
   })
 }
 
-/** Of the newest prompt the model is shown; 0 = there is none. */
-function nameOf({ messages }: GenerateRequest): number {
-  const names = [...JSON.stringify(messages).matchAll(/"p(\d+)"/g)]
-  return Number(names.at(-1)?.[1] ?? 0)
+/** Of the newest prompt the model is shown; `0` = there is none. */
+function nameOf({ messages }: GenerateRequest): string {
+  const asked = messages.filter(({ role }) => role === 'user')
+  return [...JSON.stringify(asked).matchAll(/"p(\d+(?:\.\d+)*)"/g)].at(-1)?.[1] ?? '0'
 }

@@ -12,6 +12,7 @@ import {
   type AnyMachineSnapshot,
   type AnyStateMachine,
   type AnyTransitionDefinition,
+  type InspectionEvent,
   type MachineContext,
   stopChild,
 } from 'xstate'
@@ -44,6 +45,11 @@ interface Step {
   readonly scope: AnyActorScope
   /** Events that the machine raised itself. */
   readonly queue: AnyEventObject[]
+}
+
+/** What XState keeps to itself of a system: how whoever watches is told. */
+interface Watched {
+  _sendInspectionEvent(event: Omit<Extract<InspectionEvent, { type: '@xstate.microstep' }>, 'rootId'>): void
 }
 
 /** The first transition whose guard lets it, of the innermost state before those around it. */
@@ -97,7 +103,11 @@ function stopChildren(snapshot: AnyMachineSnapshot, { event, scope, queue }: Ste
 
 function taken(layout: Layout, snapshot: AnyMachineSnapshot, step: Step, transition: AnyTransitionDefinition): AnyMachineSnapshot {
   const from = layout.placeOf(snapshot)
-  return carriedOut(snapshot, from, step, layout.planOf(from, transition))
+  const { event, scope } = step
+  const next = carriedOut(snapshot, from, step, layout.planOf(from, transition))
+  const watched = scope.system as typeof scope.system & Watched
+  watched._sendInspectionEvent({ type: '@xstate.microstep', actorRef: scope.self, event, snapshot: next, _transitions: [transition] })
+  return next
 }
 
 /** Answers the same snapshot when nothing of it has changed. */

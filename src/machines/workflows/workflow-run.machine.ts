@@ -3,12 +3,13 @@
  * its attempt (subsystems a.10, a.11).
  *
  * I1 A run is executed once, by the process that claimed it; what an earlier process left unfinished is only brought to its end.
- * I2 Whatever happens, it ends with a status. Where that cannot be written it is `unrecorded`, and the next start ends it.
+ * I2 Whatever happens, it ends with a status. Where that cannot be written it is tried again, until the service stops: then it is `unrecorded`,
+ *    and the next start ends it.
  * I3 No attempt begins once the service begins to stop: a run that waits for one is `parked`, and its row waits on.
  * I4 What has completed has completed, though it was to be cut.
  *
- * It has no report (`report.ts`): no session waits to hear of it, its end stands in its row and in an event. And it is not tried again (I2),
- * because the end of the service waits for it.
+ * It has no report (`report.ts`): no session waits to hear of it, its end stands in its row and in an event. And what was cut is not tried again
+ * (I2), because the end of the service, or its start, waits for it.
  */
 import { assign, setup } from 'xstate'
 import { toFailure } from '../../protocol/errors.js'
@@ -104,11 +105,14 @@ export const workflowRunMachine = setup({
     isWaiting: ({ context }) => context.from === 'waiting',
     isOk: (_, { ok }: RunOutcome) => ok,
     isCut: ({ context }) => context.cut !== undefined,
+    /** The start of the service, or its end, waits for the run. */
+    isWaitedFor: ({ context }) => context.cut !== undefined && context.cut !== 'replaced',
     endedAs: ({ context }, status: RunEnd['status']) => context.end?.status === status,
   },
   actions: {
     /** The first reason counts, unless another run took its place. */
     noteCut: assign({ cut: ({ context }, cut: Cut) => (cut === 'replaced' ? cut : (context.cut ?? cut)) }),
+    noteLeaving: assign({ cut: 'stopping' }),
     endCompleted: assign({ end: { status: 'completed', error: undefined } }),
     endFailed: assign({ end: (_, error: string) => ({ status: 'failed' as const, error }) }),
     endCut: assign({ end: ({ context }) => cutEnd(context) }),
@@ -179,17 +183,33 @@ export const workflowRunMachine = setup({
     },
     ending: {
       tags: ['underWay'],
-      invoke: {
-        id: 'conclude',
-        src: 'conclude',
-        input: ({ context }) => ({ runId: context.runId, end: context.end ?? cutEnd(context), cut: context.cut }),
-        onDone: [
-          { guard: { type: 'endedAs', params: 'completed' }, target: 'completed' },
-          { guard: { type: 'endedAs', params: 'failed' }, target: 'failed' },
-          { guard: { type: 'endedAs', params: 'replaced' }, target: 'replaced' },
-          { target: 'interrupted' },
-        ],
-        onError: { target: 'unrecorded' },
+      initial: 'recording',
+      states: {
+        recording: {
+          invoke: {
+            id: 'conclude',
+            src: 'conclude',
+            input: ({ context }) => ({ runId: context.runId, end: context.end ?? cutEnd(context), cut: context.cut }),
+            onDone: [
+              { guard: { type: 'endedAs', params: 'completed' }, target: '#workflow-run.completed' },
+              { guard: { type: 'endedAs', params: 'failed' }, target: '#workflow-run.failed' },
+              { guard: { type: 'endedAs', params: 'replaced' }, target: '#workflow-run.replaced' },
+              { target: '#workflow-run.interrupted' },
+            ],
+            onError: [{ guard: 'isWaitedFor', target: '#workflow-run.unrecorded' }, { target: 'pausing' }],
+          },
+          on: {
+            'service.stopping': { actions: 'noteLeaving' },
+            'stop.requested': { actions: 'noteLeaving' },
+          },
+        },
+        pausing: {
+          after: { claimRetry: { target: 'recording' } },
+          on: {
+            'service.stopping': { target: 'recording', actions: 'noteLeaving' },
+            'stop.requested': { target: 'recording', actions: 'noteLeaving' },
+          },
+        },
       },
     },
     completed: { type: 'final' },

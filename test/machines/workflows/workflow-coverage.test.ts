@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { workflowEngineMachine } from '../../../src/machines/workflows/workflow-engine.machine.js'
 import { workflowRunMachine } from '../../../src/machines/workflows/workflow-run.machine.js'
@@ -17,6 +18,7 @@ describe('the machine of a workflow run', () => {
     error('followSession'),
     error('reclaim'),
     { type: 'xstate.after.claimRetry.workflow-run.retry-waiting.pausing' },
+    { type: 'xstate.after.claimRetry.workflow-run.ending.pausing' },
   ]
   const explored = (['claimed', 'waiting', 'left'] as const).map((from) =>
     explore(workflowRunMachine, { runId: 'wfr_1', from, isStopping: false }, events),
@@ -34,14 +36,23 @@ describe('the machine of a workflow run', () => {
       expect([status, context.end?.status ?? 'failed']).toEqual(['done', value])
     }
     for (const snapshot of all) {
-      const isUnderWay = snapshot.value === 'ending' || (typeof snapshot.value === 'object' && 'working' in snapshot.value)
+      const isUnderWay = typeof snapshot.value === 'object' && ('ending' in snapshot.value || 'working' in snapshot.value)
       expect(snapshot.hasTag('underWay')).toBe(isUnderWay)
     }
   })
 
   it('goes on with nothing that an earlier process began', () => {
     const [, , left] = explored
-    expect(new Set(left?.snapshots.map(({ value }) => value))).toEqual(new Set(['ending', 'interrupted', 'unrecorded']))
+    const values = left?.snapshots.map(({ value }) => (typeof value === 'string' ? value : JSON.stringify(value)))
+    expect(new Set(values)).toEqual(new Set(['{"ending":"recording"}', 'interrupted', 'unrecorded']))
+  })
+
+  it('is recorded as soon as that is possible, unless the service waits for it', () => {
+    const [claimed] = explored
+    const pausing = claimed?.snapshots.filter(({ value }) => isDeepStrictEqual(value, { ending: 'pausing' })) ?? []
+    expect(new Set(pausing.map(({ context }) => context.cut))).toEqual(new Set([undefined, 'replaced']))
+    const unrecorded = all.filter(({ value }) => value === 'unrecorded').map(({ context }) => context.cut)
+    expect(new Set(unrecorded)).toEqual(new Set(['left', 'stopping', 'switched-off']))
   })
 
   it('has completed once its session has, though it was to be cut', () => {

@@ -1,0 +1,66 @@
+/** Every transition of every machine is taken in the simulation, or it is said why not. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createRandom } from '../../src/simulation/random.js'
+import { PATIENCE } from '../fakes/patience.js'
+import { allTransitions, type Coverage, noteTransitions } from './coverage.js'
+import { draw } from './history.js'
+import { NEVER } from './never-taken.js'
+import { SELDOM } from './seldom-taken.js'
+import { play } from './simulate.js'
+
+const SEEDS = [3, 25, 26, 36, 37, 58]
+const STEPS = 120
+
+const faults: unknown[] = []
+let coverage: Coverage
+let all: Awaited<ReturnType<typeof allTransitions>>
+
+beforeAll(async () => {
+  all = await allTransitions()
+  coverage = noteTransitions()
+  for (const seed of SEEDS) faults.push((await play(seed, draw(createRandom(seed), STEPS))).fault)
+}, 20 * PATIENCE)
+afterAll(() => coverage.end())
+
+/** Of a machine, those that cannot be taken. */
+function impossible(machine: string): readonly string[] {
+  const never = NEVER[machine] ?? {}
+  return typeof never === 'string' ? [...(all.get(machine) ?? [])] : Object.values(never).flat()
+}
+
+const named = (machine: string, names: readonly string[]) => names.map((name) => `${machine}: ${name}`)
+
+test('nothing else is found in these histories', () => {
+  expect(faults).toEqual(SEEDS.map(() => undefined))
+})
+
+test('no transition is taken that is said to be impossible', () => {
+  const taken = [...coverage.taken].flatMap(([machine, names]) =>
+    named(
+      machine,
+      impossible(machine).filter((name) => names.has(name)),
+    ),
+  )
+  expect(taken).toEqual([])
+})
+
+test('every other transition is taken, but for those that few histories take', () => {
+  const missing = [...all].flatMap(([machine, names]) => {
+    const excused = new Set([...impossible(machine), ...(SELDOM[machine] ?? [])])
+    return named(
+      machine,
+      [...names].filter((name) => !excused.has(name) && coverage.taken.get(machine)?.has(name) !== true),
+    )
+  })
+  expect(missing).toEqual([])
+})
+
+test('what is listed is there', () => {
+  const listed = [...Object.keys(NEVER), ...Object.keys(SELDOM)].flatMap((machine) =>
+    named(
+      machine,
+      [...impossible(machine), ...(SELDOM[machine] ?? [])].filter((name) => all.get(machine)?.has(name) !== true),
+    ),
+  )
+  expect(listed).toEqual([])
+})

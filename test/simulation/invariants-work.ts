@@ -1,0 +1,133 @@
+/** What holds of delegated tasks and of scheduled workflows. */
+import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
+import type { Invariant } from './invariants.js'
+import { isOpen, type Task, tasksOf, workflowRunsOf } from './rows.js'
+import type { World } from './world.js'
+
+export const WORK_INVARIANTS: readonly Invariant[] = [
+  { says: 'what came of a task is told to who delegated it once', when: 'calm', fault: toldOnce },
+  { says: 'what came of a task is told to who delegated it at last', when: 'calm', fault: toldAtLast },
+  { says: 'no task goes on without its session and that of its parent', when: 'calm', fault: noOrphan },
+  { says: 'no task goes on once nothing is under way', when: 'calm', fault: noTaskGoesOn },
+  { says: 'an occurrence has one run', when: 'always', fault: oneRunAnOccurrence },
+  { says: 'the prompt of a run of a workflow is there once at most', when: 'calm', fault: onePromptARun },
+  { says: 'a workflow overlaps itself no more than it says', when: 'always', fault: noOverlap },
+  { says: 'a workflow that was paused begins no run by its schedule', when: 'always', fault: pausedRests },
+  { says: 'an abort that was acknowledged ends the tasks its run waited for', when: 'always', fault: abortEndsTasks },
+  { says: 'a call of a tool is executed once', when: 'always', fault: executedOnce },
+  { says: 'a tool is executed where somebody or a rule allows it', when: 'always', fault: executedAllowed },
+  { says: 'every run of a workflow ends', when: 'calm', fault: runsEnd },
+]
+
+function openOf({ life }: World): readonly Task[] {
+  return tasksOf(life).filter(isOpen)
+}
+
+/** All that was said to a session: by people, programs and itself, also what waits. */
+function saidTo(world: World, sessionId: string): readonly string[] {
+  const texts = world
+    .messages(sessionId)
+    .filter(({ info }) => info.role === 'user')
+    .map(({ parts }) => parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n'))
+  return [...texts, ...world.life.runtime.sessions.queue(sessionId).items.map(({ text }) => text ?? '')]
+}
+
+/** How often the session was told an outcome of the task. */
+function tellingsOf(texts: readonly string[], { id }: Task): readonly string[] {
+  return texts.flatMap((text) => text.split('task_id: ').filter((part) => part.startsWith(id) && part.includes('<task_result>')))
+}
+
+function toldOnce(world: World): string | undefined {
+  for (const task of tasksOf(world.life)) {
+    if (task.isForeground || world.life.store.sessions.get(task.parentId) === undefined) continue
+    const told = tellingsOf(saidTo(world, task.parentId), task)
+    const twice = told.find((text, at) => told.indexOf(text) !== at)
+    if (twice !== undefined) return `${task.parentId} was told twice: ${twice}`
+  }
+  return undefined
+}
+
+/** Where nobody took anything back. */
+function toldAtLast(world: World): string | undefined {
+  for (const task of tasksOf(world.life)) {
+    if (task.isForeground || !['delivered', 'failed'].includes(task.status) || world.touched.has(task.parentId)) continue
+    if (!world.sessions.includes(task.parentId)) continue
+    if (tellingsOf(saidTo(world, task.parentId), task).length === 0) return `${task.parentId} was not told of ${task.id}`
+  }
+  return undefined
+}
+
+function noOrphan(world: World): string | undefined {
+  const { sessions } = world.life.store
+  const orphan = openOf(world).find(({ id, parentId }) => sessions.get(id) === undefined || sessions.get(parentId) === undefined)
+  return orphan && `${orphan.id} of ${orphan.parentId} is ${orphan.status}`
+}
+
+function noTaskGoesOn(world: World): string | undefined {
+  const [open] = openOf(world)
+  return open && `${open.id} of ${open.parentId} is ${open.status}`
+}
+
+function oneRunAnOccurrence({ occurrences }: World): string | undefined {
+  for (const [occurrence, runs] of occurrences) {
+    if (runs.size > 1) return `${occurrence} has ${[...runs.keys()].join(' and ')}`
+  }
+  return undefined
+}
+
+function onePromptARun(world: World): string | undefined {
+  for (const { id, sessionId } of workflowRunsOf(world.life)) {
+    if (typeof sessionId !== 'string' || world.life.store.sessions.get(sessionId) === undefined) continue
+    const prompts = saidTo(world, sessionId).filter((text) => /^p\d+$/.test(text.trim()))
+    if (prompts.length > 1) return `the run ${id} has ${prompts.join(' and ')}`
+  }
+  return undefined
+}
+
+/** Where it may overlap itself at all, two of its runs are under way at most. */
+function noOverlap({ life }: World): string | undefined {
+  const running = workflowRunsOf(life).filter(({ status }) => status === 'queued' || status === 'running')
+  const many = running.find(({ activationId }) => running.filter((run) => run.activationId === activationId).length > 2)
+  return many && `of ${many.workflowId} more than two runs are under way`
+}
+
+function pausedRests({ workflows, occurrences }: World): string | undefined {
+  for (const { id, pausedAfter } of workflows) {
+    if (pausedAfter === undefined) continue
+    for (const runs of occurrences.values()) {
+      for (const { run, sequence } of runs.values()) {
+        if (run.workflowId === id && run.trigger === 'scheduled' && sequence > pausedAfter) return `${run.id} of ${id} began`
+      }
+    }
+  }
+  return undefined
+}
+
+function runsEnd(world: World): string | undefined {
+  const open = workflowRunsOf(world.life).find(({ status }) => status === 'queued' || status === 'running')
+  return open && `${open.id} of ${open.workflowId} is ${open.status}`
+}
+
+/** With what they are at work on. */
+function abortEndsTasks({ life, aborted, isShaken }: World): string | undefined {
+  if (isShaken) return undefined
+  const busy = life.runtime.sessions.status(TRUSTED_CALLER)
+  const foreground = new Set(
+    tasksOf(life)
+      .filter(({ isForeground }) => isForeground)
+      .map(({ id }) => id),
+  )
+  const left = aborted.flatMap(({ tasks }) => tasks).find((id) => foreground.has(id) && busy[id] !== undefined)
+  return left && `the task ${left} goes on`
+}
+
+function executedOnce({ executed }: World): string | undefined {
+  const all = executed.map(({ sessionId, id }) => `${sessionId} ${id}`)
+  const twice = all.find((each, at) => all.indexOf(each) !== at)
+  return twice && `${twice} was executed twice`
+}
+
+function executedAllowed({ executed, allowed }: World): string | undefined {
+  const wrong = executed.find(({ tool, id }) => tool === 'forbidden' || (tool === 'guarded' && !allowed.has(id) && !allowed.has('*')))
+  return wrong && `${wrong.tool} was executed for ${wrong.id}`
+}

@@ -1,0 +1,170 @@
+/**
+ * What is known of a server outside of it: what clients have sent and were answered, and what was heard.
+ *
+ * I1 What clients know is what they were answered: a prompt whose server died before the answer is in doubt.
+ * I2 What was told and lost with the power is forgotten, besides what is kept before anything of it happens.
+ */
+import { createHash } from 'node:crypto'
+import type { SeenEvent } from '../../src/published/testing/heard.js'
+import type { WorkflowRun } from '../../src/protocol/workflow/workflow.js'
+import type { Play } from './history.js'
+
+interface SentPrompt {
+  readonly name: number
+  readonly sessionId: string
+  readonly messageId: string
+  readonly delivery: 'steer' | 'queue'
+  /** Of its text, at least. */
+  readonly characters: number
+  /** It was answered with success. */
+  acknowledged: boolean
+}
+
+interface Aborted {
+  readonly sessionId: string
+  readonly runId: string
+  /** Tasks that the run waited for. */
+  readonly tasks: readonly string[]
+}
+
+interface Request {
+  readonly id: string
+  readonly isQuestion: boolean
+  /** What it is for. */
+  readonly patterns: readonly string[]
+}
+
+/** A workflow, where it is and what was asked of it last. */
+export interface KnownWorkflow {
+  readonly id: string
+  readonly path: string
+  /** Sequence of the last event before its pause was acknowledged; undefined = it may run. */
+  pausedAfter: number | undefined
+  /** When its file, or what the file says, was changed last; by the monotonic clock of a life. */
+  changed: { readonly life: object; readonly at: number } | undefined
+}
+
+/** A run that was heard of, as it was first: an occurrence that has a session is claimed for ever. */
+interface HeardRun {
+  readonly run: WorkflowRun
+  /** Of the event. */
+  readonly sequence: number
+}
+
+export interface Known {
+  /** Those that exist, as far as clients know. */
+  readonly sessions: readonly string[]
+  readonly prompts: ReadonlyMap<number, SentPrompt>
+  /** Ids of messages that somebody took back: from the queue, or by undoing them. */
+  readonly removed: ReadonlySet<string>
+  /** Sessions in which somebody has taken something back, or was about to. */
+  readonly touched: ReadonlySet<string>
+  /** Runs whose abort was answered with success. */
+  readonly aborted: readonly Aborted[]
+  /** How often an answer to a request was told, by its id. */
+  readonly answers: ReadonlyMap<string, number>
+  readonly workflows: readonly KnownWorkflow[]
+  /** By the occurrence, then by the run. */
+  readonly occurrences: ReadonlyMap<string, ReadonlyMap<string, HeardRun>>
+  /** How often a call had which outcome. */
+  readonly met: ReadonlyMap<string, number>
+  /** Calls of tools that were executed, in order; by their tool, session and name. */
+  readonly executed: readonly Execution[]
+  /** Requests that somebody has allowed, or was about to, by what they were for; `*` = everything. */
+  readonly allowed: ReadonlySet<string>
+}
+
+export interface Execution {
+  readonly tool: string
+  readonly sessionId: string
+  readonly id: string
+}
+
+export interface Trace {
+  add(what: unknown): void
+  /** Hex. */
+  digest(): string
+}
+
+/** What the acts of clients change. */
+export interface Knowing extends Known {
+  readonly sessions: string[]
+  readonly prompts: Map<number, SentPrompt>
+  readonly touched: Set<string>
+  readonly aborted: Aborted[]
+  readonly requests: Request[]
+  readonly met: Map<string, number>
+  readonly executed: Execution[]
+  readonly allowed: Set<string>
+  readonly plays: Map<string, readonly Play[]>
+  readonly trace: Trace
+  hear(event: SeenEvent): void
+  /** I2 */
+  forget(): void
+}
+
+export function createKnowing(): Knowing {
+  const trace = createTrace()
+  const removed = new Set<string>()
+  const requests: Request[] = []
+  const answers = new Map<string, number>()
+  const occurrences = new Map<string, Map<string, HeardRun>>()
+
+  function hearRun(run: WorkflowRun, sequence: number): void {
+    const occurrence = `${run.activationId} ${run.scheduledAt}`
+    const runs = occurrences.get(occurrence) ?? new Map<string, HeardRun>()
+    occurrences.set(occurrence, runs)
+    const first = runs.get(run.id)
+    runs.set(run.id, { run, sequence: first?.sequence ?? sequence })
+  }
+
+  return {
+    sessions: [],
+    prompts: new Map(),
+    removed,
+    touched: new Set(),
+    aborted: [],
+    answers,
+    requests,
+    met: new Map(),
+    executed: [],
+    allowed: new Set(),
+    plays: new Map(),
+    trace,
+    occurrences,
+    workflows: ['/played/work/.svc', '/played/work/.svc', '/played/config'].map((place, at) => ({
+      id: `w${at}`,
+      path: `${place}/workflows/w${at}.md`,
+      pausedAfter: undefined,
+      changed: undefined,
+    })),
+    hear({ type, sequence, data }) {
+      trace.add([sequence, type, data])
+      if (type === 'message.removed') removed.add(data['messageID'])
+      if (type === 'session.queue.updated' && ['pop', 'clear', 'clear-all'].includes(data['action'])) {
+        for (const id of [data['messageID'], ...(data['messageIDs'] ?? [])]) removed.add(id)
+      }
+      if (type === 'workflow.run.updated') hearRun(data['run'], sequence)
+      const request = data['requestID'] ?? data['id']
+      if (type === 'permission.asked' || type === 'question.asked')
+        requests.push({ id: request, isQuestion: type === 'question.asked', patterns: data['patterns'] ?? [] })
+      if (['permission.replied', 'question.replied', 'question.rejected'].includes(type))
+        answers.set(request, (answers.get(request) ?? 0) + 1)
+    },
+    forget() {
+      answers.clear()
+      for (const [occurrence, runs] of occurrences) {
+        for (const [id, { run }] of runs) if (typeof run.sessionId !== 'string') runs.delete(id)
+        if (runs.size === 0) occurrences.delete(occurrence)
+      }
+    },
+  }
+}
+
+function createTrace(): Trace {
+  const hash = createHash('sha256')
+  return {
+    add: (what) => void hash.update(`${JSON.stringify(what)}\n`),
+    digest: () => hash.copy().digest('hex'),
+  }
+}

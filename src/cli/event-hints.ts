@@ -5,17 +5,16 @@ import type { Connection } from './connection.js'
 
 /** Once as soon as the stream is open, then after each event whose type matches; a lost connection is opened anew, and hints as well. Who stops reading has no connection left. */
 export async function* eventHints(open: Connection['open'], isHint: (type: string) => boolean, signal: AbortSignal): AsyncGenerator<void> {
-  const left = new AbortController()
-  const either = AbortSignal.any([signal, left.signal])
-  try {
-    while (!signal.aborted) {
-      const headers = { accept: 'text/event-stream' }
-      const response = await open({ method: 'GET', target: '/v2/events?tail=true', headers, signal: either })
+  while (!signal.aborted) {
+    const headers = { accept: 'text/event-stream' }
+    const response = await open({ method: 'GET', target: '/v2/events?tail=true', headers, signal })
+    try {
       yield
       for await (const { value } of readRecords(response, PLATFORM)) if (isHint(typeOf(value))) yield
+    } finally {
+      // Nothing where it was read: that has ended it.
+      await response.body?.cancel().catch(() => undefined)
     }
-  } finally {
-    left.abort()
   }
 }
 

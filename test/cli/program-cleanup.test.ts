@@ -2,8 +2,9 @@
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import type { Session } from '../../src/protocol/session/session.js'
+import type { Client } from '../../src/published/client/client-types.js'
+import { createClient } from '../../src/published/client/client.js'
 import { Database } from '../../src/store/disk/driver.js'
-import { script } from './conversation.js'
 import { makeHome } from './program.js'
 
 const home = makeHome()
@@ -37,13 +38,6 @@ function unusedFor(days: number, ids: readonly string[]): void {
   })
 }
 
-async function begun(prompt: string): Promise<string> {
-  const { stderr } = await home.run(['run', prompt])
-  return /--session (ses_\w+)/.exec(stderr)?.[1] ?? 'none'
-}
-
-const forkOf = async (id: string) => (await home.run(['session', 'fork', id])).stdout.trim()
-
 async function cleanup(...args: readonly string[]): Promise<{ readonly conversations: string[]; readonly forks: string[] }> {
   const { code, stdout, stderr } = await home.run(['cleanup', '--unused-for', '30', '--json', ...args])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -51,14 +45,24 @@ async function cleanup(...args: readonly string[]): Promise<{ readonly conversat
   return { conversations: conversations.toSorted(), forks: forks.toSorted() }
 }
 
+/** Answers what it answers of a server that is stopped afterwards: nobody else uses the rows then. */
+async function served<T>(use: (client: Client) => Promise<T>): Promise<T> {
+  const server = await home.serve()
+  const answer = await use(createClient({ baseUrl: server.url }))
+  server.child.kill('SIGTERM')
+  await server.ended
+  return answer
+}
+
 test('forks that are used stay where what they came from is not, and unused ones go alone', async () => {
-  const old = await begun(script({ text: 'one' }))
-  const usedFork = await forkOf(old)
-  const below = await forkOf(usedFork)
-  const unusedFork = await forkOf(old)
-  const deep = await forkOf(unusedFork)
-  const used = await begun(script({ text: 'two' }))
-  const unusedOfUsed = await forkOf(used)
+  const made = await served(async ({ sessions: api }) => {
+    const begun = async () => (await api.create({ directory: home.workspace, body: {} })).id
+    const forkOf = async (sessionId: string) => (await api.fork({ sessionId, body: {} })).id
+    const [old, used] = [await begun(), await begun()]
+    const [usedFork, unusedFork, unusedOfUsed] = [await forkOf(old), await forkOf(old), await forkOf(used)]
+    return { old, used, usedFork, unusedFork, unusedOfUsed, below: await forkOf(usedFork), deep: await forkOf(unusedFork) }
+  })
+  const { old, used, usedFork, unusedFork, unusedOfUsed, below, deep } = made
   unusedFor(31, [old, below, unusedFork, unusedOfUsed])
 
   const expected = { conversations: [old, below, unusedFork, unusedOfUsed].toSorted(), forks: [usedFork, deep].toSorted() }
@@ -68,20 +72,19 @@ test('forks that are used stay where what they came from is not, and unused ones
     '4 conversations would be deleted\n2 forks of them are in use and would stay\nnothing was changed',
   )
   expect(await cleanup('--yes')).toEqual(expected)
-  expect(
-    sessions()
-      .map(({ id, parentId }) => [id, parentId])
-      .toSorted(),
-  ).toEqual([usedFork, deep, used].toSorted().map((id) => [id, undefined]))
-  expect(await cleanup('--yes')).toEqual({ conversations: [], forks: [] })
+  const left = sessions().map(({ id, parentId }) => [id, parentId])
+  expect(left.toSorted()).toEqual([usedFork, deep, used].toSorted().map((id) => [id, undefined]))
 })
 
 test('what a subagent did belongs to the conversation it did it for', async () => {
-  const root = await begun('delegate to general: list .')
+  const root = await served(async (client) => {
+    const { id } = await client.sessions.create({ directory: home.workspace, body: { title: 'delegates' } })
+    await client.prompt(id, 'delegate to general: list .').result()
+    await client.sessions.wait({ sessionId: id })
+    return id
+  })
   const child = sessions().find(({ parentId }) => parentId === root)?.id ?? 'none'
   unusedFor(31, [root])
-  expect(await cleanup()).toEqual({ conversations: [], forks: [] })
-  unusedFor(31, [child])
   expect(await cleanup()).toEqual({ conversations: [], forks: [] })
   unusedFor(31, [root, child])
   expect(await cleanup('--yes')).toEqual({ conversations: [root], forks: [] })

@@ -1,4 +1,5 @@
 /** What a failure of a provider means for the run (sessions-events §4.12, subsystems c.10). */
+import { secretForms, withoutSecrets } from '../../../protocol/text/known-secrets.js'
 import { cut } from '../../../kernel/cut.js'
 import { ProviderError } from '../../../ports/provider-adapter.js'
 import { isRecord, type JsonRecord } from '../../../protocol/text/json.js'
@@ -91,9 +92,9 @@ function fail(
   },
 ): ProviderError {
   // Before it is cut: half of a secret is one.
-  const open = [secret, ...secrets].reduce<string>(
-    (text, each) => (each === undefined || each === '' ? text : text.replaceAll(each, '[redacted]')),
+  const open = withoutSecrets(
     what,
+    [secret, ...secrets].flatMap((each) => secretForms(each ?? '')),
   )
   const shown = cut(open, SHOWN)
   return new ProviderError(`Provider "${providerId}" ${shown}`, options)

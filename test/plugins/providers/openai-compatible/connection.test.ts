@@ -83,6 +83,11 @@ describe('refusals', () => {
     expect(error?.message).toBe('Provider "local" answered 401: Incorrect API key provided: [redacted]')
   })
 
+  it('are whole where what stands for a credential is too short to be one', async () => {
+    const { error } = await play(refusal(401, 'text of the peer'), { settings: { apiKey: () => 'x' } })
+    expect(error?.message).toBe('Provider "local" answered 401: text of the peer')
+  })
+
   it('are read only up to a bound', async () => {
     const { error } = await play({ status: 500, body: 'x'.repeat(1_000_000) })
     expect(error?.message.length).toBeLessThan(1100)

@@ -62,13 +62,13 @@ const STREAMS_OF_NODE = {
 
 /** The licences of what is bundled. */
 const NOTICES = 'dist/THIRD-PARTY-NOTICES.txt'
-const SERVER = './commands/serve/serve.js'
+const SERVER = new Set(['./commands/serve/serve.js', './own-service.js'])
 /** Found beside the entry when it is loaded, by those that run a server inside of themselves too. */
 const SERVER_APART = {
   name: 'server-apart',
   setup(bundle) {
-    bundle.onResolve({ filter: /\/serve\/serve\.js$/ }, ({ path }) =>
-      path === SERVER ? { path: './serve.cjs', external: true } : undefined,
+    bundle.onResolve({ filter: /\/(?:serve|own-service)\.js$/ }, ({ path }) =>
+      SERVER.has(path) ? { path: './serve.cjs', external: true } : undefined,
     )
   },
 }

@@ -2,7 +2,7 @@
  * Spans of ours as OTLP in Protobuf (opentelemetry-proto, `trace_service.proto` and `trace.proto`): byte by byte what the official serializer
  * makes of them, for a part of its cost. What spans say is mostly what others said before: it is copied.
  */
-import type { SpanContext } from '@opentelemetry/api'
+import { type SpanContext, SpanStatusCode } from '@opentelemetry/api'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace'
 import { ProtobufWriter } from './protobuf.js'
 import { bounded, type OwnContext, type SpanRecord, timeOf } from './span-record.js'
@@ -33,7 +33,7 @@ const SPAN = {
   status: BYTES(15),
 }
 const STATUS = { code: VARINT(3) }
-const STATUS_ERROR = 2
+const STATUS_ERROR: number = SpanStatusCode.ERROR
 const KEY_VALUE = { key: BYTES(1), value: BYTES(2) }
 const ANY_VALUE = { string: BYTES(1), bool: VARINT(2), int: VARINT(3), double: EIGHT(4), array: BYTES(5) }
 const ARRAY_VALUE = { values: BYTES(1) }
@@ -92,7 +92,7 @@ export function createOtlp(resource: ReadableSpan['resource'], scope: Scope): (s
     known.set(value, writer.since(before))
   }
 
-  function span({ context, parent, name, kind, from, to, given, more, isError }: SpanRecord): void {
+  function span({ context, parent, name, kind, from, to, given, more, code }: SpanRecord): void {
     const begin = writer.open(SCOPE_SPANS.spans)
     writer.hex(SPAN.traceId, context.traceId)
     writer.hex(SPAN.spanId, context.spanId)
@@ -102,10 +102,10 @@ export function createOtlp(resource: ReadableSpan['resource'], scope: Scope): (s
     writer.small(SPAN.kind, kind + 1)
     writeTime(writer, SPAN.startTime, from)
     writeTime(writer, SPAN.endTime, to)
-    const { first, then } = apart(given, more)
+    const { first, last } = apart(given, more)
     for (const each in first) attribute(each, first[each])
-    for (const each in then) attribute(each, then[each])
-    writer.raw(endOf(isError, context.isSampled, isRemote(parent)))
+    for (const each in last) attribute(each, last[each])
+    writer.raw(endOf(code === STATUS_ERROR, context.isSampled, isRemote(parent)))
     writer.close(begin)
   }
 
@@ -141,9 +141,9 @@ function remembered<Made>(make: (name: string) => Made): (name: string) => Made 
 }
 
 /** A name stands once, with what was said last. */
-function apart(given: Said, more: Said): { readonly first: Said; readonly then: Said } {
-  for (const name in more) if (Object.hasOwn(given, name)) return { first: { ...given, ...more }, then: {} }
-  return { first: given, then: more }
+function apart(given: Said, more: Said): { readonly first: Said; readonly last: Said } {
+  for (const name in more) if (Object.hasOwn(given, name)) return { first: { ...given, ...more }, last: {} }
+  return { first: given, last: more }
 }
 
 function endOf(isError: boolean, isSampled: boolean, isFar: boolean): Uint8Array {
@@ -186,5 +186,5 @@ function writeTime(writer: ProtobufWriter, tag: number, ms: number): void {
 }
 
 function isRemote(parent: OwnContext | SpanContext | undefined): boolean {
-  return parent !== undefined && 'isRemote' in parent && parent.isRemote === true
+  return parent !== undefined && 'isRemote' in parent && (parent.isRemote ?? false)
 }

@@ -2,7 +2,7 @@
  * A span of ours, from its beginning until it is sent: what was said of it, as it was said. The library reads it as one of its own and makes of it
  * what it asks for; our writing of OTLP (`otlp.ts`) takes it as it is.
  */
-import { type HrTime, SpanKind, type SpanContext, SpanStatusCode, TraceFlags, type TraceState } from '@opentelemetry/api'
+import { type HrTime, type SpanKind, type SpanContext, SpanStatusCode, TraceFlags, type TraceState } from '@opentelemetry/api'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace'
 import { cut } from '../../kernel/cut.js'
 import type { TraceContext } from '../../protocol/trace-context.js'
@@ -76,7 +76,7 @@ export class SpanRecord implements Span {
   readonly given: Attributes
   /** Said at its end; what has a name of those that were given stands instead of that. */
   more: Attributes = {}
-  isError = false
+  code = SpanStatusCode.UNSET
   readonly owner: SpanOwner
 
   constructor(
@@ -101,7 +101,7 @@ export class SpanRecord implements Span {
     if (!this.context.isSampled) return
     if (at > this.from) this.to = at
     this.more = more
-    this.isError = isError
+    if (isError) this.code = SpanStatusCode.ERROR
     this.owner.ended(this as ReadableSpan & SpanRecord)
   }
 
@@ -133,7 +133,7 @@ export class SpanRecord implements Span {
   }
 
   get status() {
-    return { code: this.isError ? SpanStatusCode.ERROR : SpanStatusCode.UNSET }
+    return { code: this.code }
   }
 
   get resource() {

@@ -1,4 +1,4 @@
-import { createTraceState, SpanKind } from '@opentelemetry/api'
+import { createTraceState, SpanKind, SpanStatusCode } from '@opentelemetry/api'
 import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer'
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace'
@@ -98,7 +98,7 @@ test('every other field of a span is seen by that comparison', () => {
     { to: first.to + 1 },
     { given: { another: 1 } },
     { more: { said: 'a', list: ['c'] } },
-    { isError: !first.isError },
+    { code: first.code === SpanStatusCode.ERROR ? SpanStatusCode.UNSET : SpanStatusCode.ERROR },
   ]
   const told = changes.map((change) => {
     const changed = Object.assign(Object.create(first) as Drawn, change)

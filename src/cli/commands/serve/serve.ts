@@ -1,13 +1,13 @@
 /** `svc serve`: runs the service until a signal ends it (threat-model §6.6.4). */
 import type { Effects } from '../../../ports/effects.js'
 import { closeInheritedDescriptors, loadCloseOnExec } from '../../../platform/node/process/descriptors.js'
-import { createNodeEffects, type NodeEffectsOptions } from '../../../platform/node/node-effects.js'
+import { createNodeEffects } from '../../../platform/node/node-effects.js'
 import { boundHeap } from '../../../platform/node/heap.js'
 import { optimizeAsEver } from '../../../platform/node/optimizing.js'
 import { scrubEnvironment } from '../../../platform/node/environment.js'
 import { givenSocket, openServiceManager, type ServiceManager } from '../../../platform/node/systemd/notify.js'
 import type { ServeOptions } from '../../../server/serve-options.js'
-import { type RunningService, type ServiceOptions, startService } from '../../../server/composition.js'
+import { type RunningService, startService } from '../../../server/composition.js'
 import { enterWorker } from '../../../server/worker/enter.js'
 import { startWorker } from '../../../server/worker/worker.js'
 import { keptLog } from '../../kept-log.js'
@@ -19,15 +19,8 @@ import type { Line } from '../../terminal/span.js'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/**
- * The service inside of another command. Errors are of the class that this bundle has, which is not that of the caller.
- * `log`: where its lines go.
- */
-export async function startInside(log: NodeEffectsOptions, options: ServiceOptions): Promise<{ service: RunningService; state: string }> {
-  const effects = createNodeEffects(log)
-  scrubEnvironment()
-  return { service: await startService(effects, options), state: effects.paths.state }
-}
+/** For commands that bring their own. */
+export { startInside } from '../../own-service.js'
 
 /** Says where it listens once it can answer; answers the exit code: 0 after an orderly stop, 1 otherwise. */
 export async function serve(options: ServeOptions): Promise<number> {

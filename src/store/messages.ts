@@ -58,14 +58,7 @@ export function createMessageTable(connection: Connection, contents: Contents): 
     select @id, key, (select coalesce(max(position) + 1, 0) from parts where message_key = key), @json
     from messages where id = @messageId
     on conflict (id) do update set json = excluded.json where message_key = excluded.message_key`)
-  /** By how many they insert into one message that has none. */
-  const firstParts = Array.from({ length: AT_ONCE + 1 }, (_, count) =>
-    connection.query<(string | number)[]>(`
-      insert into parts (id, message_key, position, json)
-      select new.column1, key, new.column2, new.column3 from (values ${Array.from({ length: count }, () => '(?, ?, ?)').join()}) as new, messages
-      where messages.id = ?
-      on conflict (id) do nothing`),
-  )
+  const putAll = createFirstParts(connection, contents)
   const removePart = connection.query<[string]>('delete from parts where id = ?')
   const removeParts = connection.query<[string]>('delete from parts where message_key = (select key from messages where id = ?)')
   const remove = connection.query<[string]>('delete from messages where id = ?')
@@ -101,15 +94,6 @@ export function createMessageTable(connection: Connection, contents: Contents): 
     throw new SvcError('resource.conflict', `Part ${item.id} belongs to another message than ${item.messageId}.`, where)
   }
 
-  /** The parts of a message that has none yet. */
-  function putFirst(messageId: string, parts: readonly Part[]): Stored<Part>[] {
-    const insertAll = parts.length < 2 ? undefined : firstParts[parts.length]
-    if (insertAll === undefined) return parts.map(put)
-    const stored = parts.map((part) => ({ value: part, ...contents.written(part) }))
-    const values = stored.flatMap(({ value: { id }, json }, position) => [id, position, json])
-    return insertAll.run(...values, messageId) === parts.length ? stored : parts.map(put)
-  }
-
   const wholeIn = <T>(row: JsonRow | undefined) => (row === undefined ? undefined : contents.value<T>(row.json))
 
   function wholeOf(found: readonly JsonRow[]): Message[] {
@@ -129,7 +113,7 @@ export function createMessageTable(connection: Connection, contents: Contents): 
     append(item, parts) {
       const json = JSON.stringify(item)
       insert.run({ id: item.id, sessionId: item.sessionId, open: isOpen(item), info: json })
-      return { info: { value: item, json }, parts: putFirst(item.id, parts) }
+      return { info: { value: item, json }, parts: putAll(item.id, parts) ?? parts.map(put) }
     },
     updateInfo(item) {
       const json = JSON.stringify(item)
@@ -155,6 +139,25 @@ export function createMessageTable(connection: Connection, contents: Contents): 
     unfinished: () => unfinished.all(),
     ...createMessageSlices(connection, contents),
     ...createUndoneRows(connection, contents),
+  }
+}
+
+/** Puts the parts of a message that has none yet, by one statement; undefined = it has not, and each is to be put by itself. */
+function createFirstParts(connection: Connection, contents: Contents) {
+  /** By how many they insert. */
+  const inserts = Array.from({ length: AT_ONCE + 1 }, (_, count) =>
+    connection.query<(string | number)[]>(`
+      insert into parts (id, message_key, position, json)
+      select new.column1, key, new.column2, new.column3 from (values ${Array.from({ length: count }, () => '(?, ?, ?)').join()}) as new, messages
+      where messages.id = ?
+      on conflict (id) do nothing`),
+  )
+  return (messageId: string, parts: readonly Part[]): Stored<Part>[] | undefined => {
+    const insert = parts.length < 2 ? undefined : inserts[parts.length]
+    if (insert === undefined) return undefined
+    const stored = parts.map((part) => ({ value: part, ...contents.written(part) }))
+    const values = stored.flatMap(({ value: { id }, json }, position) => [id, position, json])
+    return insert.run(...values, messageId) === parts.length ? stored : undefined
   }
 }
 

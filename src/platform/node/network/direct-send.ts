@@ -64,7 +64,9 @@ function placeOf(url: URL): RequestOptions {
   if (known !== undefined) return known
   const { protocol, hostname, port, path, auth } = urlToHttpOptions(url)
   const place = {
-    ...{ protocol, hostname, path },
+    protocol,
+    hostname,
+    path,
     ...(port !== undefined && port !== '' && { port }),
     ...(auth !== undefined && { auth }),
   }

@@ -52,7 +52,7 @@ export async function beginLife({ from, random, plugin, answersSent, defect }: B
   const life = await beginOn(machines, {
     from,
     random,
-    plugins: [plugin, interactionsPlugin()],
+    plugins: () => [plugin, interactionsPlugin()],
     version: '0.0.0',
     listen: async () => ({ close: answersSent }),
     ...(defect.store !== undefined && { wrapStore: defect.store }),

@@ -42,7 +42,7 @@ export interface TestClock {
 }
 
 /** Files of the workspace; paths are relative to it. Whoever watches them is told at once. */
-interface TestFiles {
+export interface TestFiles {
   write(path: string, text: string): Promise<void>
   read(path: string): Promise<string>
   remove(path: string): Promise<void>

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createRuntime, type RunningRuntime, type RuntimeOptions } from '../../../actors/runtime/runtime.js'
 import type { Runtime } from '../../../ports/facades.js'
+import type { NativePlugin } from '../../../ports/plugin.js'
 import { pluginPrograms } from '../../../server/plugin-programs.js'
 import { createFakeClock, type FakeClock } from '../../../simulation/clock.js'
 import { createDisk, type Disk } from '../../../simulation/disk.js'
@@ -31,6 +32,9 @@ export interface Remains {
 
 export type Death = 'kill' | 'power'
 
+/** What a life leaves when it ends now, as a process does: `kill` leaves what was written, `power` what was synced; `torn` draws what of the rest. */
+export type TakeRemains = (how: Death, torn: Random) => Remains
+
 export interface Life {
   readonly runtime: Runtime
   readonly running: RunningRuntime
@@ -38,17 +42,19 @@ export interface Life {
   readonly clock: FakeClock
   readonly disk: Disk
   readonly effects: FakeEffects
-  /** What it leaves when it ends now, as a process does: `kill` leaves what was written, `power` what was synced; `torn` draws what of the rest. */
-  remains(how: Death, torn: Random): Remains
+  readonly remains: TakeRemains
   /** Ends it on its own clock, after `remains`, and forgets its files. */
   end(): Promise<void>
   /** Ends in order. */
   stop(): Promise<Remains>
 }
 
-export interface Beginning extends Pick<RuntimeOptions, 'plugins' | 'version' | 'listen' | 'inspect' | 'inspectPayloads'> {
+export interface Beginning extends Pick<RuntimeOptions, 'version' | 'listen' | 'inspect' | 'inspectPayloads'> {
   readonly from: Remains
   readonly random: Random
+  plugins(effects: FakeEffects): readonly NativePlugin[] | Promise<readonly NativePlugin[]>
+  /** Called before anything starts: the life may end before it has begun. */
+  readonly onMachine?: (remains: TakeRemains) => void
   /** Programs that outlive the server; without it a life has its own. */
   readonly processes?: FakeProcesses
   /** Around what the runtime gets, to break it. */
@@ -66,7 +72,7 @@ export async function turns(count = TURNS): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise<void>((resolve) => setImmediate(resolve))
 }
 
-/** A machine that was never used, but for the configuration of the installation. `newDirectory`: of its database. */
+/** A machine that was never used, but for the configuration of the installation; `directory` is of its database. */
 export function firstRemains(at: number, directory: string, config: Readonly<Record<string, unknown>>): Remains {
   const disk = createDisk(() => at, Object.values(pathsIn(ROOT)))
   disk.place(join(pathsIn(ROOT).config, 'config.json'), JSON.stringify(config))
@@ -96,10 +102,8 @@ export function createMachines(): Machines {
   }
 }
 
-export async function beginLife(
-  machines: Machines,
-  { from, random, processes, wrapStore, losesSyncs, ...given }: Beginning,
-): Promise<Life> {
+export async function beginLife(machines: Machines, beginning: Beginning): Promise<Life> {
+  const { from, random, processes, wrapStore, losesSyncs, plugins, onMachine, ...given } = beginning
   const clock = createFakeClock(from.at, turns)
   const disk = from.disk.copy(() => clock.now())
   const effects = playedEffects(ROOT, {
@@ -112,7 +116,21 @@ export async function beginLife(
   })
   const played = openPlayedStore({ directory: from.directory, clock, random, synced: from.synced, losesSyncs: losesSyncs ?? false })
   const { store } = played
-  const starting = createRuntime({ effects, store: wrapStore?.(store) ?? store, programs: pluginPrograms(), ...given })
+  const remains: TakeRemains = (how, torn) => {
+    const { synced } = played
+    const directory = machines.newDirectory()
+    if (how === 'kill') copyKilled(from.directory, directory)
+    else copyTorn(from.directory, directory, LOG, synced, torn)
+    return { directory, disk: disk.copy(() => clock.now()), at: clock.now(), ...(how === 'kill' && { synced }) }
+  }
+  onMachine?.(remains)
+  const starting = createRuntime({
+    ...given,
+    effects,
+    store: wrapStore?.(store) ?? store,
+    plugins: await plugins(effects),
+    programs: pluginPrograms(),
+  })
   const running = await happens(clock, starting)
 
   return {
@@ -122,13 +140,7 @@ export async function beginLife(
     clock,
     disk,
     effects,
-    remains(how, torn) {
-      const { synced } = played
-      const directory = machines.newDirectory()
-      if (how === 'kill') copyKilled(from.directory, directory)
-      else copyTorn(from.directory, directory, LOG, synced, torn)
-      return { directory, disk: disk.copy(() => clock.now()), at: clock.now(), ...(how === 'kill' && { synced }) }
-    },
+    remains,
     async end() {
       running.kill()
       await happens(clock, running.ended)

@@ -3,7 +3,10 @@
  *
  * I1 In the moment of a death everything is taken that the next life finds; what the dead one does later nobody hears.
  * I2 Time passes while somebody waits for it, and goes on where the life before ended.
+ * I3 Where nothing has happened for a while and nothing is due, the machine sleeps until shortly before something is, a day at most: what
+ *    svc does again and again by short timers it does only while it is awake.
  */
+import { TRUSTED_CALLER } from '../../../protocol/caller.js'
 import { type Beginning, beginLife, type Death, type Life, type Machines, type Remains, type TakeRemains, turns } from './life.js'
 import type { Random } from '../../../simulation/random.js'
 
@@ -39,12 +42,18 @@ export interface HostOptions {
   /** Time until the next death that is drawn, ms; undefined = none is. */
   readonly nextDeath: (() => number) | undefined
   begin(): Omit<Beginning, 'from' | 'random'>
+  /** Counts what happens. */
+  activity(): number
   /** Called when a life has begun. */
   onLife(life: Life): Promise<void>
 }
 
 /** Longer than anything takes that somebody waits for, simulated ms. */
 const PATIENCE = 3_600_000
+/** Timers up to this are set again and again, ms. */
+const BEAT = 60_000
+/** The machine is awake for so long after something has happened, after a sleep, and before something is due; it sleeps for so long at most. */
+const AWAKE = { after: 125_000, between: 61_000, before: 15_000, atLeast: 86_400_000 }
 
 export function createHost(options: HostOptions): Host {
   const { machines, random, down } = options
@@ -55,6 +64,8 @@ export function createHost(options: HostOptions): Host {
   let death: { readonly remains: Remains; readonly returns: boolean } | undefined
   let livedBefore = 0
   let dueDeath = options.nextDeath?.()
+  let seen = 0
+  let awakeUntil = 0
 
   const elapsed = () => livedBefore + (life?.clock.monotonic() ?? 0)
 
@@ -104,11 +115,26 @@ export function createHost(options: HostOptions): Host {
   async function step(ms: number): Promise<void> {
     const { clock } = up()
     const untilDeath = dueDeath === undefined ? Number.POSITIVE_INFINITY : Math.max(0, dueDeath - elapsed())
-    const next = Math.min(ms, clock.nextTimer ?? ms, untilDeath)
-    await clock.advanceAsync(next)
-    if (next < untilDeath || death !== undefined) return
+    const limit = Math.min(ms, untilDeath)
+    const left = limit - sleep(limit)
+    await clock.advanceAsync(Math.min(left, clock.nextTimer ?? left))
+    if (death !== undefined || dueDeath === undefined || elapsed() < dueDeath) return
     dueDeath = elapsed() + (options.nextDeath?.() ?? Number.POSITIVE_INFINITY)
     die(random('deaths').isOneIn(2) ? 'kill' : 'power', true)
+  }
+
+  /** I3. Answers for how long, ms. */
+  function sleep(ms: number): number {
+    const { clock, runtime } = up()
+    const activity = options.activity()
+    if (activity !== seen) awakeUntil = elapsed() + AWAKE.after
+    seen = activity
+    if (elapsed() < awakeUntil || Object.keys(runtime.sessions.status(TRUSTED_CALLER)).length > 0) return 0
+    const asleep = Math.min(ms, clock.untilDue(BEAT), AWAKE.atLeast) - AWAKE.before
+    if (asleep <= 0) return 0
+    clock.leap(asleep, BEAT)
+    awakeUntil = elapsed() + AWAKE.between
+    return asleep
   }
 
   async function until<T>(what: string, found: () => T | undefined): Promise<T> {

@@ -64,7 +64,7 @@ export function openPlayedStore({ directory, clock, random, losesSyncs = false, 
       sync,
       checkpoints(path) {
         const database = new Database(path, { timeout: 0 })
-        database.exec('pragma synchronous = full; pragma wal_autocheckpoint = 0')
+        database.exec('pragma synchronous = off; pragma wal_autocheckpoint = 0')
         return {
           async checkpoint() {
             database.pragma('wal_checkpoint(passive)')

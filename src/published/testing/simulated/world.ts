@@ -54,6 +54,7 @@ export async function createWorld(options: SimulationOptions): Promise<World> {
         return [answering.plugin(effects.clock), ...(await builtInPlugins(effects.env, () => zone))]
       },
     }),
+    activity: () => heard.events.length + moments.moments.length + answering.requests.length + logs.length,
     async onLife(life) {
       heard.come(life.runtime, () => host.isUp && host.life === life)
     },

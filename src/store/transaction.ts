@@ -38,7 +38,8 @@ export function createTransact(
   }
 
   function begin(durability: Durability): void {
-    if (isSynced && synced !== durability) connection.exec(durability === 'power' ? 'pragma synchronous = full' : 'pragma synchronous = normal')
+    if (isSynced && synced !== durability)
+      connection.exec(durability === 'power' ? 'pragma synchronous = full' : 'pragma synchronous = normal')
     synced = durability
     connection.exec('begin immediate')
   }

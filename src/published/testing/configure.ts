@@ -7,7 +7,11 @@ import type { TestFiles, TestRuntime } from './runtime-types.js'
 const MAX_FILE = 16 * 1024 * 1024
 
 /** `directory`: of the configuration. `takeEffect` lets the server read it again. */
-export function configurer(directory: string, files: Pick<Files, 'read' | 'writeAtomic'>, takeEffect: () => Promise<void>): TestRuntime['configure'] {
+export function configurer(
+  directory: string,
+  files: Pick<Files, 'read' | 'writeAtomic'>,
+  takeEffect: () => Promise<void>,
+): TestRuntime['configure'] {
   const path = join(directory, 'config.json')
   return async (change) => {
     const before: unknown = JSON.parse(await textOf(files, path))

@@ -1,6 +1,7 @@
 /** Operations of built-in plugins, as a test calls them. */
 import type { Runtime } from '../../ports/facades.js'
 import { TRUSTED_CALLER } from '../../protocol/caller.js'
+import { LIMITS } from '../../protocol/limits.js'
 import type { WorkflowCatalog, WorkflowHistory, WorkflowProjection, WorkflowRun } from '../../protocol/workflow/workflow.js'
 import type { OperationArguments, TestRuntime, TestWorkflows } from './runtime-types.js'
 
@@ -13,11 +14,11 @@ export function callerOf({ plugins }: Pick<Runtime, 'plugins'>, directory: strin
 }
 
 export function workflowsOf(call: TestRuntime['call']): TestWorkflows {
-  const named = (operation: string, id?: string) =>
-    call(`v2.plugins.workflows.${operation}`, { params: id === undefined ? {} : { workflow_id: id } })
+  const named = (operation: string, id?: string, query: OperationArguments['query'] = {}) =>
+    call(`v2.plugins.workflows.${operation}`, { params: id === undefined ? {} : { workflow_id: id }, query })
   return {
     list: async () => (await named('list')) as WorkflowCatalog,
-    runs: async (id) => ((await named('history', id)) as WorkflowHistory).runs,
+    runs: async (id) => ((await named('history', id, { limit: LIMITS.workflows.historyMax })) as WorkflowHistory).runs,
     run: async (id) => (await named('run', id)) as WorkflowRun,
     activate: async (id) => (await named('activate', id)) as WorkflowProjection,
     pause: async (id) => (await named('pause', id)) as WorkflowProjection,

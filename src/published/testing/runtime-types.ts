@@ -99,7 +99,7 @@ export interface TestInteractions {
 /** Scheduled workflows of the workspace: files `.svc/workflows/<id>.md`. */
 export interface TestWorkflows {
   list(): Promise<WorkflowCatalog>
-  /** Runs so far, the latest first. */
+  /** Runs so far, the latest first; the latest 200 at most. */
   runs(id: string): Promise<readonly WorkflowRun[]>
   /** Runs it by hand. */
   run(id: string): Promise<WorkflowRun>

@@ -16,7 +16,7 @@ afterEach(() => place.remove())
 
 test('the blocks of the guide are tests that pass', async () => {
   const blocks = [...GUIDE.matchAll(/^```(\w*)\n([^]*?)^```$/gm)].map(([, language, code = '']) => ({ language, code }))
-  expect(blocks.map(({ language }) => language)).toEqual(['js', 'js', 'js', 'js', 'js'])
+  expect(blocks.map(({ language }) => language)).toEqual(['js', 'js', 'js', 'js', 'js', 'js', 'js'])
   installPackage(place)
   const files = blocks.map(({ code }, index) => {
     const file = join(place.root, `block-${index + 1}.mjs`)
@@ -24,7 +24,7 @@ test('the blocks of the guide are tests that pass', async () => {
     return file
   })
   const ran = await runNode(place, ['--test', '--test-reporter=tap', ...files], {})
-  expect(ran).toMatchObject({ code: 0, stdout: expect.stringMatching(/^# tests 5\n[^]*^# pass 5\n/m) as string })
+  expect(ran).toMatchObject({ code: 0, stdout: expect.stringMatching(/^# tests 8\n[^]*^# pass 8\n/m) as string })
 })
 
 test('the examples compile against the declarations, which are checked themselves', async () => {

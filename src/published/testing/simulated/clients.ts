@@ -1,6 +1,6 @@
 /** Who drives a host: a client that waits, and asks again when it has heard no answer. */
 import { isOfCompaction } from '../../../actors/session/history/conversation.js'
-import { createHttpServer } from '../../../http/server.js'
+import type { HttpServer, HttpServerOptions } from '../../../http/server.js'
 import { createTokens } from '../../../http/admission/tokens.js'
 import { TRUSTED_CALLER } from '../../../protocol/caller.js'
 import type { Ids } from '../../../protocol/ids.js'
@@ -61,21 +61,23 @@ export function workflowsIn(host: Host, directory: string): TestWorkflows {
   )
 }
 
-/** Calls of the API: the server of HTTP, without a network. It is made for the first call of each life. */
+/** Calls of the API: the server of HTTP, without a network. It is loaded for the first call, and made for the first of each life. */
 export function callsOf(host: Host, directory: string): SimulatedWorld['call'] {
-  const servers = new WeakMap<Life, ReturnType<typeof createHttpServer>>()
-  const serverOf = (life: Life) => {
+  const servers = new WeakMap<Life, HttpServer>()
+
+  function serverOf(life: Life, create: (options: HttpServerOptions) => HttpServer): HttpServer {
     const { runtime, effects, clock } = life
     const known =
-      servers.get(life) ??
-      createHttpServer({ runtime, clock, tokens: createTokens({}), log: effects.log, allowedHosts: [], allowedOrigins: [] })
+      servers.get(life) ?? create({ runtime, clock, tokens: createTokens({}), log: effects.log, allowedHosts: [], allowedOrigins: [] })
     servers.set(life, known)
     return known
   }
 
-  return (method, path, body) =>
-    host.reach<SimulatedAnswer>(`${method} ${path} is answered`, async (life) => {
-      const answer = await serverOf(life).inject({
+  return async (method, path, body) => {
+    // Outside of the call: no simulated time passes for it.
+    const { createHttpServer } = await import('../../../http/server.js')
+    return host.reach<SimulatedAnswer>(`${method} ${path} is answered`, async (life) => {
+      const answer = await serverOf(life, createHttpServer).inject({
         method: method.toUpperCase() as 'GET',
         url: path,
         headers: { 'x-svc-directory': directory },
@@ -83,6 +85,7 @@ export function callsOf(host: Host, directory: string): SimulatedWorld['call'] {
       })
       return { status: answer.statusCode, body: bodyOf(answer.body) }
     })
+  }
 }
 
 function bodyOf(text: string): unknown {

@@ -3,7 +3,7 @@
  *
  * I1 In the moment of a death everything is taken that the next life finds; what the dead one does later nobody hears.
  * I2 Time passes while somebody waits for it, and goes on where the life before ended.
- * I3 Where nothing has happened for a while and nothing is due, the machine sleeps until shortly before something is, a day at most: what
+ * I3 Where nothing has happened for a while and nothing is due, the machine sleeps until shortly before something is, a week at most: what
  *    svc does again and again by short timers it does only while it is awake.
  */
 import { TRUSTED_CALLER } from '../../../protocol/caller.js'
@@ -52,8 +52,9 @@ export interface HostOptions {
 const PATIENCE = 3_600_000
 /** Timers up to this are set again and again, ms. */
 const BEAT = 60_000
-/** The machine is awake for so long after something has happened, after a sleep, and before something is due; it sleeps for so long at most. */
-const AWAKE = { after: 125_000, between: 61_000, before: 15_000, atLeast: 86_400_000 }
+/** The machine is awake for so long after something has happened, after a sleep, and before something is due, ms. */
+const AWAKE = { after: 65_000, between: 61_000, before: 15_000 }
+const SLEEP = 7 * 86_400_000
 
 export function createHost(options: HostOptions): Host {
   const { machines, random, down } = options
@@ -130,7 +131,7 @@ export function createHost(options: HostOptions): Host {
     if (activity !== seen) awakeUntil = elapsed() + AWAKE.after
     seen = activity
     if (elapsed() < awakeUntil || Object.keys(runtime.sessions.status(TRUSTED_CALLER)).length > 0) return 0
-    const asleep = Math.min(ms, clock.untilDue(BEAT), AWAKE.atLeast) - AWAKE.before
+    const asleep = Math.min(ms, clock.untilDue(BEAT), SLEEP) - AWAKE.before
     if (asleep <= 0) return 0
     clock.leap(asleep, BEAT)
     awakeUntil = elapsed() + AWAKE.between

@@ -74,9 +74,11 @@ export async function turns(count = TURNS): Promise<void> {
 
 /** A machine that was never used, but for the configuration of the installation; `directory` is of its database. */
 export function firstRemains(at: number, directory: string, config: Readonly<Record<string, unknown>>): Remains {
-  const disk = createDisk(() => at, Object.values(pathsIn(ROOT)))
-  disk.place(join(pathsIn(ROOT).config, 'config.json'), JSON.stringify(config))
-  disk.place(join(pathsIn(ROOT).home, '.svc', 'kept'), '')
+  const paths = pathsIn(ROOT)
+  // A directory of workflows that is not there is asked after twice a second.
+  const followed = [paths.home, paths.cwd].map((path) => join(path, '.svc'))
+  const disk = createDisk(() => at, [...Object.values<string>({ ...paths }), ...followed])
+  disk.place(join(paths.config, 'config.json'), JSON.stringify(config))
   return { directory, disk, at }
 }
 

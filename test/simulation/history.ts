@@ -46,7 +46,9 @@ type Act =
 
 export type History = readonly Step[]
 
-const WAITS = [1, 1, 2, 5, 20, 100, 1000, 2500, 31_000, 125_000]
+/** Together with the others they make days of somebody who works some of the time: about seven prompts in each, and fifty steps. */
+const HOURS = [0.5, 2, 10, 20].map((hours) => hours * 3_600_000)
+const WAITS = [1, 1, 2, 5, 20, 100, 1000, 2500, 31_000, 125_000, ...HOURS]
 const JUMPS = [-3_600_000, -1000, 1000, 3_600_000, 86_400_000]
 const SESSIONS = 3
 const CLIENTS = 2

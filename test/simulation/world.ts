@@ -10,6 +10,7 @@ import { SvcError } from '../../src/protocol/errors.js'
 import { createIds } from '../../src/protocol/ids.js'
 import type { Message } from '../../src/protocol/message/message.js'
 import type { SeenEvent } from '../../src/published/testing/heard.js'
+import { letPass } from '../../src/published/testing/simulated/sleep.js'
 import { namedStreams } from '../../src/simulation/random.js'
 import type { Play, Step } from './history.js'
 import { beginLife, type Defect, firstRemains, type Life, turns } from './life.js'
@@ -69,6 +70,8 @@ const CLIENTS = 2
 const FLOOD = 36
 const LONG = 1_000_000
 const ROUNDS = 60
+/** Through longer times the machine may sleep, ms. */
+const SHORT = 600_000
 
 export async function createWorld(seed: number, defect: Defect = {}): Promise<World> {
   const streams = namedStreams(seed)
@@ -87,6 +90,7 @@ export async function createWorld(seed: number, defect: Defect = {}): Promise<Wo
   const underWay = new Set<Promise<unknown>>()
   const met = new Map<string, number>()
   let era = 0
+  let heard = 0
   let lives = 0
   let livedBefore = 0
 
@@ -101,6 +105,7 @@ export async function createWorld(seed: number, defect: Defect = {}): Promise<Wo
 
   function hear({ type, sequence, data }: SeenEvent): void {
     trace.add([sequence, type, data])
+    heard++
     if (type === 'message.removed') removed.add(data['messageID'])
     if (type === 'session.queue.updated' && ['pop', 'clear', 'clear-all'].includes(data['action'])) {
       for (const id of [data['messageID'], ...(data['messageIDs'] ?? [])]) removed.add(id)
@@ -260,7 +265,7 @@ export async function createWorld(seed: number, defect: Defect = {}): Promise<Wo
         readers[step.client]?.come(life.runtime)
         return caughtUp(life.store)
       case 'wait':
-        return life.clock.advanceAsync(step.ms)
+        return step.ms > SHORT ? letPass(life.clock, step.ms, () => heard) : life.clock.advanceAsync(step.ms)
       case 'jump':
         return life.clock.stepWall(step.ms)
       case 'die':

@@ -3,11 +3,11 @@
  *
  * I1 In the moment of a death everything is taken that the next life finds; what the dead one does later nobody hears.
  * I2 Time passes while somebody waits for it, and goes on where the life before ended.
- * I3 Where nothing has happened for a while and nothing is due, the machine sleeps until shortly before something is, a week at most: what
- *    svc does again and again by short timers it does only while it is awake.
+ * I3 While no session is busy the machine may sleep (`sleep.ts`).
  */
 import { TRUSTED_CALLER } from '../../../protocol/caller.js'
 import { type Beginning, beginLife, type Death, type Life, type Machines, type Remains, type TakeRemains, turns } from './life.js'
+import { createSleep, type Sleep } from './sleep.js'
 import type { Random } from '../../../simulation/random.js'
 
 export interface Host {
@@ -50,12 +50,6 @@ export interface HostOptions {
 
 /** Longer than anything takes that somebody waits for, simulated ms. */
 const PATIENCE = 3_600_000
-/** Timers up to this are set again and again, ms. */
-const BEAT = 60_000
-/** The machine is awake for so long after something has happened, after a sleep, and before something is due, ms. */
-const AWAKE = { after: 65_000, between: 61_000, before: 15_000 }
-const SLEEP = 7 * 86_400_000
-
 export function createHost(options: HostOptions): Host {
   const { machines, random, down } = options
   let lives = 0
@@ -65,8 +59,7 @@ export function createHost(options: HostOptions): Host {
   let death: { readonly remains: Remains; readonly returns: boolean } | undefined
   let livedBefore = 0
   let dueDeath = options.nextDeath?.()
-  let seen = 0
-  let awakeUntil = 0
+  let sleeping: Sleep | undefined
 
   const elapsed = () => livedBefore + (life?.clock.monotonic() ?? 0)
 
@@ -88,6 +81,7 @@ export function createHost(options: HostOptions): Host {
         onMachine: (remains) => (take = remains),
       })
       life = begun
+      sleeping = createSleep(begun.clock, options.activity)
       if (death === undefined) await options.onLife(begun)
       if (death !== undefined) await bury()
     }
@@ -114,28 +108,15 @@ export function createHost(options: HostOptions): Host {
 
   /** Lets everything happen that needs no time, then what comes next within `ms`. */
   async function step(ms: number): Promise<void> {
-    const { clock } = up()
+    const { clock, runtime } = up()
+    const isIdle = Object.keys(runtime.sessions.status(TRUSTED_CALLER)).length === 0
     const untilDeath = dueDeath === undefined ? Number.POSITIVE_INFINITY : Math.max(0, dueDeath - elapsed())
     const limit = Math.min(ms, untilDeath)
-    const left = limit - sleep(limit)
+    const left = limit - (isIdle ? (sleeping?.sleep(limit) ?? 0) : 0)
     await clock.advanceAsync(Math.min(left, clock.nextTimer ?? left))
     if (death !== undefined || dueDeath === undefined || elapsed() < dueDeath) return
     dueDeath = elapsed() + (options.nextDeath?.() ?? Number.POSITIVE_INFINITY)
     die(random('deaths').isOneIn(2) ? 'kill' : 'power', true)
-  }
-
-  /** I3. Answers for how long, ms. */
-  function sleep(ms: number): number {
-    const { clock, runtime } = up()
-    const activity = options.activity()
-    if (activity !== seen) awakeUntil = elapsed() + AWAKE.after
-    seen = activity
-    if (elapsed() < awakeUntil || Object.keys(runtime.sessions.status(TRUSTED_CALLER)).length > 0) return 0
-    const asleep = Math.min(ms, clock.untilDue(BEAT), SLEEP) - AWAKE.before
-    if (asleep <= 0) return 0
-    clock.leap(asleep, BEAT)
-    awakeUntil = elapsed() + AWAKE.between
-    return asleep
   }
 
   async function until<T>(what: string, found: () => T | undefined): Promise<T> {

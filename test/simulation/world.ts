@@ -89,6 +89,8 @@ export async function createWorld(seed: number, defect: Defect = {}): Promise<Wo
   let clientTime = 0
   const underWay = new Set<Promise<unknown>>()
   const met = new Map<string, number>()
+  /** What REST answers, since the last step. */
+  const read = new Map<string, Message[]>()
   let era = 0
   let heard = 0
   let lives = 0
@@ -303,10 +305,12 @@ export async function createWorld(seed: number, defect: Defect = {}): Promise<Wo
     met,
     async perform(step) {
       trace.add(step)
+      read.clear()
       await take(step)
       await turns(step.turns)
     },
     async calm() {
+      read.clear()
       for (const reader of readers) reader.come(life.runtime)
       for (let round = 0; round < ROUNDS; round++) {
         await life.clock.advanceAsync(1000)
@@ -319,7 +323,11 @@ export async function createWorld(seed: number, defect: Defect = {}): Promise<Wo
       }
       await life.clock.advanceAsync(1000)
     },
-    messages: (sessionId) => JSON.parse(life.runtime.sessions.context(sessionId).rawJson) as Message[],
+    messages(sessionId) {
+      const messages = read.get(sessionId) ?? (JSON.parse(life.runtime.sessions.context(sessionId).rawJson) as Message[])
+      read.set(sessionId, messages)
+      return messages
+    },
     async end() {
       for (const reader of [witness, ...readers]) reader.leave()
       await life.stop()

@@ -3,7 +3,7 @@
  *
  * I1 What a life leaves is taken in the moment in which it ends; the rest of it happens unheard.
  */
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { mkdtempSync, realpathSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createRuntime, type RunningRuntime, type RuntimeOptions } from '../../../actors/runtime/runtime.js'
@@ -68,6 +68,10 @@ const TURNS = 8
 /** Longer than any start or stop takes, ms of the played clock. */
 const PATIENCE = 20_000
 
+const IN_MEMORY = '/dev/shm'
+/** Bytes. */
+const ROOM = 2 ** 30
+
 export async function turns(count = TURNS): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise<void>((resolve) => setImmediate(resolve))
 }
@@ -93,7 +97,7 @@ export function createMachines(): Machines {
   const parents = new Set<string>()
   return {
     newDirectory() {
-      const parent = realpathSync(mkdtempSync(join(tmpdir(), 'svc-simulated-')))
+      const parent = realpathSync(mkdtempSync(join(placeOfMachines(), 'svc-simulated-')))
       parents.add(parent)
       return join(parent, 'state')
     },
@@ -102,6 +106,17 @@ export function createMachines(): Machines {
       parents.clear()
     },
   }
+}
+
+/** In memory, where there is room for it. */
+function placeOfMachines(): string {
+  try {
+    const { bavail, bsize } = statfsSync(IN_MEMORY)
+    if (bavail * bsize > ROOM && process.env['TMPDIR'] === undefined) return IN_MEMORY
+  } catch {
+    // There is none.
+  }
+  return tmpdir()
 }
 
 export async function beginLife(machines: Machines, beginning: Beginning): Promise<Life> {

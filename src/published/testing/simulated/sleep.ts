@@ -2,7 +2,8 @@
  * A machine that sleeps through quiet hours.
  *
  * I1 It sleeps where nothing has happened for a while and nothing is due, until shortly before something is, and for a week at most.
- * I2 What svc does again and again by short timers it does only while it is awake: it has a round of it after each sleep.
+ * I2 What svc does again and again by short timers it does only while it is awake: it has a round of it after each sleep that
+ *    ends before anything is due.
  */
 import type { FakeClock } from '../../../simulation/clock.js'
 

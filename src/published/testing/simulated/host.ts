@@ -1,14 +1,13 @@
 /**
- * The host of a simulated world: its lives one after the other, and the clock that drives them.
+ * The host of a simulated world, and whoever waits for it: time passes while somebody does, whatever dies meanwhile.
  *
- * I1 In the moment of a death everything is taken that the next life finds; what the dead one does later nobody hears.
- * I2 Time passes while somebody waits for it, and goes on where the life before ended.
- * I3 While no session is busy the machine may sleep (`sleep.ts`).
+ * I1 Nothing is waited for longer than an hour of simulated time.
+ * I2 While no session is busy the machine may sleep (`sleep.ts`).
  */
 import { TRUSTED_CALLER } from '../../../protocol/caller.js'
-import { type Beginning, beginLife, type Death, type Life, type Machines, type Remains, type TakeRemains, turns } from './life.js'
+import { type Death, type Life, turns } from './life.js'
+import { createLives, type LivesOptions } from './lives.js'
 import { createSleep, type Sleep } from './sleep.js'
-import type { Random } from '../../../simulation/random.js'
 
 export interface Host {
   /** Wall clock, Unix ms. */
@@ -33,177 +32,112 @@ export interface Host {
   end(): Promise<void>
 }
 
-export interface HostOptions {
-  readonly machines: Machines
-  readonly first: Remains
-  readonly random: (name: string) => Random
-  /** How long it is away after a death from which it returns, ms. */
-  readonly down: number
-  /** Time until the next death that is drawn, ms; undefined = none is. */
-  readonly nextDeath: (() => number) | undefined
-  begin(): Omit<Beginning, 'from' | 'random'>
+export interface HostOptions extends LivesOptions {
+  /** Deaths that are drawn: ms until the next one, and how it dies; undefined = there are none. */
+  readonly deaths: { next(): number; how(): Death } | undefined
   /** Counts what happens. */
   activity(): number
-  /** Called when a life has begun. */
-  onLife(life: Life): Promise<void>
 }
 
 /** Longer than anything takes that somebody waits for, simulated ms. */
 const PATIENCE = 3_600_000
-export function createHost(options: HostOptions): Host {
-  const { machines, random, down } = options
-  let lives = 0
-  let life: Life | undefined
-  let take: TakeRemains | undefined
-  let rests: Remains | undefined = options.first
-  let death: { readonly remains: Remains; readonly returns: boolean } | undefined
-  let livedBefore = 0
-  let dueDeath = options.nextDeath?.()
-  let sleeping: Sleep | undefined
 
-  const elapsed = () => livedBefore + (life?.clock.monotonic() ?? 0)
+export function createHost(options: HostOptions): Host {
+  const { deaths } = options
+  let sleeping: Sleep | undefined
+  const lives = createLives({
+    ...options,
+    onLife(life) {
+      sleeping = createSleep(life.clock, options.activity)
+      return options.onLife(life)
+    },
+  })
+  let dueDeath = deaths?.next() ?? Number.POSITIVE_INFINITY
 
   function up(): Life {
-    if (life === undefined) throw new Error('the host is away; world.start() starts it')
-    return life
-  }
-
-  async function start(): Promise<void> {
-    if (life !== undefined) return
-    while (rests !== undefined) {
-      const from = rests
-      rests = undefined
-      lives++
-      const begun = await beginLife(machines, {
-        ...options.begin(),
-        from,
-        random: random(`life ${lives}`),
-        onMachine: (remains) => (take = remains),
-      })
-      life = begun
-      sleeping = createSleep(begun.clock, options.activity)
-      if (death === undefined) await options.onLife(begun)
-      if (death !== undefined) await bury()
-    }
-  }
-
-  /** Puts an end to the life that has died; it starts again where nobody keeps it from that. */
-  async function bury(): Promise<void> {
-    const dead = death
-    if (dead === undefined || life === undefined) return
-    const at = life.clock.now()
-    livedBefore += life.clock.monotonic() - (at - dead.remains.at) + (dead.returns ? down : 0)
-    await life.end()
-    life = undefined
-    death = undefined
-    rests = { ...dead.remains, at: dead.remains.at + (dead.returns ? down : 0) }
-    if (!dead.returns) return
-    await start()
-  }
-
-  function die(how: Death, returns: boolean): void {
-    if (death !== undefined || take === undefined) return
-    death = { remains: take(how, random(`torn ${lives}`)), returns }
+    if (lives.life === undefined) throw new Error('the host is away; world.start() starts it')
+    return lives.life
   }
 
   /** Lets everything happen that needs no time, then what comes next within `ms`. */
   async function step(ms: number): Promise<void> {
     const { clock, runtime } = up()
     const isIdle = Object.keys(runtime.sessions.status(TRUSTED_CALLER)).length === 0
-    const untilDeath = dueDeath === undefined ? Number.POSITIVE_INFINITY : Math.max(0, dueDeath - elapsed())
-    const limit = Math.min(ms, untilDeath)
-    const left = limit - (isIdle ? (sleeping?.sleep(limit) ?? 0) : 0)
-    await clock.advanceAsync(Math.min(left, clock.nextTimer ?? left))
-    if (death !== undefined || dueDeath === undefined || elapsed() < dueDeath) return
-    dueDeath = elapsed() + (options.nextDeath?.() ?? Number.POSITIVE_INFINITY)
-    die(random('deaths').isOneIn(2) ? 'kill' : 'power', true)
+    const most = Math.min(ms, Math.max(0, dueDeath - lives.elapsed))
+    const awake = most - (isIdle ? (sleeping?.sleep(most) ?? 0) : 0)
+    await clock.advanceAsync(Math.min(awake, clock.nextTimer ?? awake))
+    if (deaths === undefined || lives.isDead || lives.elapsed < dueDeath) return
+    dueDeath = lives.elapsed + deaths.next()
+    lives.die(deaths.how(), true)
   }
 
   async function until<T>(what: string, found: () => T | undefined): Promise<T> {
-    const latest = elapsed() + PATIENCE
+    const latest = lives.elapsed + PATIENCE
     for (;;) {
       await turns()
       const value = found()
       if (value !== undefined) return value
-      if (death !== undefined) await bury()
+      await lives.bury()
       up()
-      if (elapsed() >= latest) throw new Error(`${what}: not within an hour`)
-      await step(latest - elapsed())
+      if (lives.elapsed >= latest) throw new Error(`${what}: not within an hour`) // I1
+      await step(latest - lives.elapsed)
     }
   }
 
   async function reach<T>(what: string, call: (life: Life) => T | Promise<T>): Promise<T> {
     for (;;) {
-      if (death !== undefined) await bury()
+      await lives.bury()
       const mine = up()
-      let outcome: { readonly value: Promise<T> } | undefined
-      const note = (value: Promise<T>) => {
-        if (life === mine && death === undefined) outcome ??= { value }
-      }
+      const isMine = () => lives.life === mine && !lives.isDead
+      let outcome: { readonly answer: Promise<T> } | undefined
       const answer = Promise.resolve().then(() => call(mine))
-      answer.then(
-        () => note(answer),
-        () => note(answer),
-      )
-      const settled = await until(what, () => outcome ?? (life === mine && death === undefined ? undefined : 'again'))
-      if (settled !== 'again') return settled.value
+      const note = () => {
+        if (isMine()) outcome ??= { answer }
+      }
+      answer.then(note, note)
+      const settled = await until(what, () => outcome ?? (isMine() ? undefined : 'again'))
+      if (settled !== 'again') return settled.answer
+    }
+  }
+
+  async function pass(ms: number): Promise<void> {
+    const end = lives.elapsed + ms
+    await turns()
+    for (;;) {
+      await lives.bury()
+      if (lives.elapsed >= end) return
+      if (lives.life === undefined) return lives.wait(end - lives.elapsed)
+      await step(end - lives.elapsed)
     }
   }
 
   return {
     get now() {
-      return life?.clock.now() ?? rests?.at ?? 0
+      return lives.now
     },
     get lives() {
-      return lives
+      return lives.count
     },
     get life() {
       return up()
     },
     get isUp() {
-      return life !== undefined && death === undefined
+      return lives.life !== undefined && !lives.isDead
     },
     get isDead() {
-      return death !== undefined
+      return lives.isDead
     },
-    start,
+    start: lives.start,
     async stop() {
-      if (death !== undefined) await bury()
-      const { clock } = up()
-      rests = await up().stop()
-      livedBefore += clock.monotonic()
-      life = undefined
+      await lives.bury()
+      up()
+      await lives.stop()
     },
-    die,
-    async pass(ms) {
-      const end = elapsed() + ms
-      await turns()
-      for (;;) {
-        if (death !== undefined) await bury()
-        if (life === undefined) {
-          if (rests === undefined) return
-          const left = Math.max(0, end - elapsed())
-          rests = { ...rests, at: rests.at + left }
-          livedBefore += left
-          return
-        }
-        if (elapsed() >= end) return
-        await step(end - elapsed())
-      }
-    },
-    stepWall(ms) {
-      if (life !== undefined) life.clock.stepWall(ms)
-      else if (rests !== undefined) rests = { ...rests, at: rests.at + ms }
-    },
+    die: lives.die,
+    pass,
+    stepWall: lives.stepWall,
     reach,
     until,
-    async end() {
-      try {
-        await life?.end()
-      } finally {
-        life = undefined
-        machines.forget()
-      }
-    },
+    end: lives.end,
   }
 }

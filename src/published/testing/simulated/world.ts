@@ -4,7 +4,7 @@ import { builtInPlugins } from '../../../server/built-ins.js'
 import { VERSION } from '../../../server/version.js'
 import { pathsIn } from '../../../simulation/effects.js'
 import { createFakeProcesses } from '../../../simulation/processes.js'
-import { namedStreams } from '../../../simulation/random.js'
+import { namedStreams, type Random } from '../../../simulation/random.js'
 import { configurer, within, workspaceFiles } from '../configure.js'
 import { fits } from '../journal.js'
 import { playPlugins } from '../played-plugin.js'
@@ -13,8 +13,8 @@ import { PLAYED_CONFIG } from '../steps.js'
 import { callsOf, interactionsOf, sessionsOf, workflowsIn } from './clients.js'
 import { instantOf, msOf, wallTime } from './duration.js'
 import { hearAcross } from './heard-across.js'
-import { createHost, type Host } from './host.js'
-import { createMachines, firstRemains, ROOT, turns } from './life.js'
+import { createHost, type Host, type HostOptions } from './host.js'
+import { createMachines, type Death, firstRemains, ROOT, turns } from './life.js'
 import { createAnsweringModel } from './model.js'
 import { createMoments } from './moments.js'
 import type { PluginMoment, SimulatedClock, SimulatedWorld, SimulationFaults, SimulationOptions } from './simulate-types.js'
@@ -45,7 +45,8 @@ export async function createWorld(options: SimulationOptions): Promise<World> {
     machines,
     first,
     random: streams,
-    ...deathsOf(faults, () => streams('deaths').next()),
+    down: msOf(faults.hostDies?.down ?? DOWN),
+    deaths: drawnDeaths(faults, streams('deaths')),
     begin: () => ({
       version: VERSION,
       processes,
@@ -59,7 +60,7 @@ export async function createWorld(options: SimulationOptions): Promise<World> {
       heard.come(life.runtime, () => host.isUp && host.life === life)
     },
   })
-  const moments = createMoments(deathAt(host, faults, () => streams('deaths').isOneIn(2)))
+  const moments = createMoments(deathAt(host, faults, streams('deaths')))
   const files = hostFiles(host)
   const configure = configurer(paths.config, files, async () => {
     const { runtime } = host.life
@@ -143,24 +144,26 @@ export async function createWorld(options: SimulationOptions): Promise<World> {
   return { world, end: () => host.end() }
 }
 
-/** Deaths that are drawn: exponentially distributed. */
-function deathsOf({ hostDies }: SimulationFaults, draw: () => number) {
+/** Exponentially distributed. */
+function drawnDeaths({ hostDies }: SimulationFaults, random: Random): HostOptions['deaths'] {
   const every = hostDies?.every
-  const mean = every === undefined ? undefined : msOf(every)
-  return {
-    down: msOf(hostDies?.down ?? DOWN),
-    nextDeath: mean === undefined ? undefined : () => Math.ceil(-Math.log(1 - draw()) * mean),
-  }
+  if (every === undefined) return undefined
+  const mean = msOf(every)
+  return { next: () => Math.ceil(-Math.log(1 - random.next()) * mean), how: () => howOf(hostDies, random) }
+}
+
+function howOf(hostDies: SimulationFaults['hostDies'], random: Random): Death {
+  return hostDies?.how ?? (random.isOneIn(2) ? 'kill' : 'power')
 }
 
 /** Ends the host in the moment that is meant, once. */
-function deathAt(host: Host, { hostDies }: SimulationFaults, isKill: () => boolean): (moment: PluginMoment) => void {
+function deathAt(host: Host, { hostDies }: SimulationFaults, random: Random): (moment: PluginMoment) => void {
   const at = hostDies?.at
   let isOver = at === undefined
   return (moment) => {
     if (isOver || !(typeof at === 'function' ? at(moment) : at === moment.number)) return
     isOver = true
-    host.die(hostDies?.how ?? (isKill() ? 'kill' : 'power'), true)
+    host.die(howOf(hostDies, random), true)
   }
 }
 

@@ -34,6 +34,8 @@ interface Program {
   end(how: { readonly exitCode: number }): void
 }
 
+/** Nothing that is there: what a package says is the same on every machine. */
+const PROGRAM = '/usr/bin/played'
 const PLAYED = '--played-plugin'
 
 export function playPlugins({ effects, runtime, configure, settle, watch = () => () => true }: PlayedPluginDeps): PlayPlugin {
@@ -61,7 +63,7 @@ export function playPlugins({ effects, runtime, configure, settle, watch = () =>
 
     async function write(definition: Plugin, version: string): Promise<void> {
       const content = contents.push(definition) - 1
-      const command = [process.execPath, PLAYED, id, String(content)]
+      const command = [PROGRAM, PLAYED, id, String(content)]
       const agent = { runtime: 'process', command, scope: 'workspace', capabilities, eventNamespaces, ...options.agent }
       const manifest = { id, name: definition.name ?? id, version, agent }
       await effects.files.writeAtomic(join(effects.paths.config, 'plugins', id, 'svc-plugin.json'), JSON.stringify(manifest, undefined, 2))

@@ -36,7 +36,11 @@ export interface Beginning {
   /** Resolves when whoever has called is answered: as the door does, a stop in order waits for that. */
   answersSent(): Promise<void>
   readonly defect: Defect
+  readonly onLife?: OnLife | undefined
 }
+
+/** Is told each life when it has begun, to record it. */
+export type OnLife = (life: Pick<Lived, 'running' | 'effects'>) => void
 
 const machines = createMachines()
 const CONFIG = { ...PLAYED_CONFIG, permission: { '*': 'allow', guarded: 'ask' } }
@@ -48,7 +52,7 @@ export function firstRemains(at: number): Remains {
 /** Removes what all lives have left. */
 export const forgetRemains = machines.forget
 
-export async function beginLife({ from, random, plugin, answersSent, defect }: Beginning): Promise<Life> {
+export async function beginLife({ from, random, plugin, answersSent, defect, onLife }: Beginning): Promise<Life> {
   const life = await beginOn(machines, {
     from,
     random,
@@ -58,6 +62,7 @@ export async function beginLife({ from, random, plugin, answersSent, defect }: B
     ...(defect.store !== undefined && { wrapStore: defect.store }),
     losesSyncs: defect.losesSyncs === true,
   })
+  onLife?.(life)
   return {
     ...life,
     runtime: defect.runtime?.(life.runtime) ?? life.runtime,

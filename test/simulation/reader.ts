@@ -22,7 +22,7 @@ export interface Reader {
 }
 
 /** Events of a page of replay: few, so that pages end within what belongs together. */
-const PAGE = 7
+const PAGE = 23
 /** More than any history has. */
 const MOST_EVENTS = 100_000
 

@@ -13,7 +13,7 @@ import type { SeenEvent } from '../../src/published/testing/heard.js'
 import { letPass } from '../../src/published/testing/simulated/sleep.js'
 import { namedStreams } from '../../src/simulation/random.js'
 import type { Play, Step } from './history.js'
-import { beginLife, type Defect, firstRemains, type Life, turns } from './life.js'
+import { beginLife, type Defect, firstRemains, type Life, type OnLife, turns } from './life.js'
 import { playWorld } from './played.js'
 import { caughtUp, createReader, type Reader } from './reader.js'
 
@@ -73,7 +73,7 @@ const ROUNDS = 60
 /** Through longer times the machine may sleep, ms. */
 const SHORT = 600_000
 
-export async function createWorld(seed: number, defect: Defect = {}): Promise<World> {
+export async function createWorld(seed: number, defect: Defect = {}, onLife?: OnLife): Promise<World> {
   const streams = namedStreams(seed)
   const trace = createTrace()
   const plays = new Map<number, readonly Play[]>()
@@ -127,7 +127,7 @@ export async function createWorld(seed: number, defect: Defect = {}): Promise<Wo
   function begin(from: Parameters<typeof beginLife>[0]['from']): Promise<Life> {
     underWay.clear()
     const answersSent = async () => void (await Promise.all(underWay))
-    return beginLife({ from, random: streams(`life ${++lives}`), plugin: played.plugin, answersSent, defect })
+    return beginLife({ from, random: streams(`life ${++lives}`), plugin: played.plugin, answersSent, defect, onLife })
   }
 
   async function die(how: 'kill' | 'power', torn: number): Promise<void> {

@@ -55,7 +55,7 @@ describe('a simulated world', () => {
   })
 
   test('keeps what was answered when the process dies, and when the power goes', async () => {
-    await simulate({ model: () => 'Good.' }, async (world) => {
+    await simulate({ model: () => 'Good.', inspect: true }, async (world) => {
       const session = await world.sessions.create()
       for (const how of ['kill', 'power'] as const) {
         await world.sessions.ask(session, how)
@@ -71,6 +71,9 @@ describe('a simulated world', () => {
       await world.start()
       expect(world.sessions.messages(session).map(({ info }) => info.role)).toEqual(['user', 'assistant', 'user', 'assistant'])
       expect(world.lives).toBe(4)
+      const { format, records } = world.inspected()
+      expect(format).toBe('svc-inspector-trace')
+      expect(records.length).toBeGreaterThan(10)
       expect(world.events.map(({ sequence }) => sequence)).toEqual(world.events.map(({ sequence }) => sequence).toSorted((a, b) => a - b))
     })
   })
@@ -137,7 +140,8 @@ describe('a simulated world', () => {
   })
 
   test('refuses what cannot be', async () => {
-    await simulate({}, async ({ clock, plugin }) => {
+    await simulate({}, async ({ clock, plugin, inspected }) => {
+      expect(() => inspected()).toThrow('nothing is recorded')
       expect(() => clock.advance({ hours: -1 })).toThrow('time passes forward')
       expect(() => clock.advanceTo('2025-01-01')).toThrow('is past')
       expect(() => clock.advance(Number.NaN)).toThrow('is no duration')

@@ -1,6 +1,7 @@
 /** The simulation for authors. Part of the declarations of `svc/testing`: types only. */
 import type { Plugin } from '../../kit/plugin-types.js'
 import type { Session } from '../../../protocol/session/session.js'
+import type { TakeTrace } from '../actor-types.js'
 import type { EventMatch, JournalEvent } from '../journal-types.js'
 import type { ModelCall, ModelRequest } from '../model-types.js'
 import type { PlayedPlugin, PlayedPluginOptions } from '../played-plugin-types.js'
@@ -35,6 +36,8 @@ export interface SimulationOptions {
   /** Answers for the model, whenever it is asked; it says `Done.` when absent. */
   readonly model?: (request: SimulatedRequest) => ModelAnswer
   readonly faults?: SimulationFaults
+  /** Records what every machine does in each life, for `world.inspected`. */
+  readonly inspect?: boolean
 }
 
 export interface SimulatedPlugin extends Omit<PlayedPluginOptions, 'approved'> {
@@ -140,6 +143,8 @@ export interface SimulatedWorld {
   start(): Promise<void>
   /** Warnings and errors the host logged in all lives. */
   readonly logs: readonly { readonly level: string; readonly message: string; readonly fields: Readonly<Record<string, unknown>> }[]
+  /** What was recorded of the last life, in the form of the inspector; `inspect` of the options has it recorded. */
+  inspected(): ReturnType<TakeTrace>
   /** SHA-256 of all events so far, hex: two runs with the same of everything have the same. */
   readonly trace: string
 }

@@ -12,8 +12,10 @@ import type { PlayedPlugin } from '../played-plugin-types.js'
 import { PLAYED_CONFIG } from '../steps.js'
 import { callsOf, interactionsOf, sessionsOf, workflowsIn } from './clients.js'
 import { instantOf, msOf, wallTime } from './duration.js'
+import type { TakeTrace } from '../actor-types.js'
 import { hearAcross } from './heard-across.js'
 import { createHost, type Host, type HostOptions } from './host.js'
+import { inspect } from './inspected.js'
 import { createMachines, type Death, firstRemains, ROOT, turns } from './life.js'
 import { createAnsweringModel } from './model.js'
 import { createMoments } from './moments.js'
@@ -37,6 +39,7 @@ export async function createWorld(options: SimulationOptions): Promise<World> {
   const heard = hearAcross()
   const logs: SimulatedWorld['logs'][] = []
   const machines = createMachines()
+  let inspected: TakeTrace | undefined
   const first = firstRemains(instantOf(at), machines.newDirectory(), { ...PLAYED_CONFIG, ...options.config })
   const workflows = Object.entries(options.workflows ?? {}).map(([id, text]) => [`.svc/workflows/${id}.md`, text] as const)
   for (const [path, text] of [...Object.entries(options.files ?? {}), ...workflows]) first.disk.place(within(directory, path), text)
@@ -57,6 +60,7 @@ export async function createWorld(options: SimulationOptions): Promise<World> {
     }),
     activity: () => heard.events.length + moments.moments.length + answering.requests.length + logs.length,
     async onLife(life) {
+      if (options.inspect === true) inspected = inspect(life)
       heard.come(life.runtime, () => host.isUp && host.life === life)
     },
   })
@@ -136,6 +140,10 @@ export async function createWorld(options: SimulationOptions): Promise<World> {
     start: () => host.start(),
     get logs() {
       return logs.flat().filter(({ level }) => level === 'warn' || level === 'error')
+    },
+    inspected() {
+      if (inspected === undefined) throw new Error('nothing is recorded; ask for it in the options, as in { inspect: true }')
+      return inspected()
     },
     get trace() {
       return heard.digest()

@@ -6,7 +6,7 @@
  */
 import { TRUSTED_CALLER } from '../../../protocol/caller.js'
 import { type Death, type Life, turns } from './life.js'
-import { createLives, type LivesOptions } from './lives.js'
+import { createLives, type Lives, type LivesOptions } from './lives.js'
 import { createSleep, type Sleep } from './sleep.js'
 
 export interface Host {
@@ -22,6 +22,8 @@ export interface Host {
   stop(): Promise<void>
   /** It dies now; `returns`: it starts again by itself. */
   die(how: Death, returns: boolean): void
+  /** From now on deaths are drawn. */
+  letDie(): void
   /** Lets time pass; deaths on the way included. */
   pass(ms: number): Promise<void>
   stepWall(ms: number): void
@@ -52,7 +54,7 @@ export function createHost(options: HostOptions): Host {
       return options.onLife(life)
     },
   })
-  let dueDeath = deaths?.next() ?? Number.POSITIVE_INFINITY
+  let dueDeath = Number.POSITIVE_INFINITY
 
   function up(): Life {
     if (lives.life === undefined) throw new Error('the host is away; world.start() starts it')
@@ -81,22 +83,6 @@ export function createHost(options: HostOptions): Host {
       up()
       if (lives.elapsed >= latest) throw new Error(`${what}: not within an hour`) // I1
       await step(latest - lives.elapsed)
-    }
-  }
-
-  async function reach<T>(what: string, call: (life: Life) => T | Promise<T>): Promise<T> {
-    for (;;) {
-      await lives.bury()
-      const mine = up()
-      const isMine = () => lives.life === mine && !lives.isDead
-      let outcome: { readonly answer: Promise<T> } | undefined
-      const answer = Promise.resolve().then(() => call(mine))
-      const note = () => {
-        if (isMine()) outcome ??= { answer }
-      }
-      answer.then(note, note)
-      const settled = await until(what, () => outcome ?? (isMine() ? undefined : 'again'))
-      if (settled !== 'again') return settled.answer
     }
   }
 
@@ -134,10 +120,32 @@ export function createHost(options: HostOptions): Host {
       await lives.stop()
     },
     die: lives.die,
+    letDie() {
+      if (deaths !== undefined) dueDeath = lives.elapsed + deaths.next()
+    },
     pass,
     stepWall: lives.stepWall,
-    reach,
+    reach: reacher(lives, up, until),
     until,
     end: lives.end,
+  }
+}
+
+/** `up` answers the life that runs, and throws where there is none. */
+function reacher(lives: Lives, up: () => Life, until: Host['until']): Host['reach'] {
+  return async function reach<T>(what: string, call: (life: Life) => T | Promise<T>): Promise<T> {
+    for (;;) {
+      await lives.bury()
+      const mine = up()
+      const isMine = () => lives.life === mine && !lives.isDead
+      let outcome: { readonly answer: Promise<T> } | undefined
+      const answer = Promise.resolve().then(() => call(mine))
+      const note = () => {
+        if (isMine()) outcome ??= { answer }
+      }
+      answer.then(note, note)
+      const settled = await until(what, () => outcome ?? (isMine() ? undefined : 'again'))
+      if (settled !== 'again') return settled.answer
+    }
   }
 }

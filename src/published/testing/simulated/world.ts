@@ -8,17 +8,17 @@ import { namedStreams, type Random } from '../../../simulation/random.js'
 import { configurer, within, workspaceFiles } from '../configure.js'
 import { fits } from '../journal.js'
 import { playPlugins } from '../played-plugin.js'
-import type { PlayedPlugin } from '../played-plugin-types.js'
+import type { PlayedPlugin, PlayPlugin } from '../played-plugin-types.js'
 import { PLAYED_CONFIG } from '../steps.js'
 import { callsOf, interactionsOf, sessionsOf, workflowsIn } from './clients.js'
 import { instantOf, msOf, wallTime } from './duration.js'
 import type { TakeTrace } from '../actor-types.js'
-import { hearAcross } from './heard-across.js'
+import { type HeardAcross, hearAcross } from './heard-across.js'
 import { createHost, type Host, type HostOptions } from './host.js'
 import { inspect } from './inspected.js'
 import { createMachines, type Death, firstRemains, ROOT, turns } from './life.js'
-import { createAnsweringModel } from './model.js'
-import { createMoments } from './moments.js'
+import { type AnsweringModel, createAnsweringModel } from './model.js'
+import { createMoments, type Moments } from './moments.js'
 import type { PluginMoment, SimulatedClock, SimulatedWorld, SimulationFaults, SimulationOptions } from './simulate-types.js'
 
 const START = '2026-01-05T12:00:00Z'
@@ -29,11 +29,25 @@ export interface World {
   end(): Promise<void>
 }
 
-export async function createWorld(options: SimulationOptions): Promise<World> {
-  const { seed = 1, at = START, zone = 'UTC', plugins = [], model = () => 'Done.', faults = {} } = options
+/** The host and what is beside it. */
+interface Parts {
+  readonly host: Host
+  readonly heard: HeardAcross
+  readonly answering: AnsweringModel
+  readonly moments: Moments
+  readonly play: PlayPlugin
+  readonly files: Host['life']['disk']
+  readonly random: (name: string) => Random
+  readonly logs: readonly SimulatedWorld['logs'][]
+  inspected(): ReturnType<TakeTrace>
+}
+
+const paths = pathsIn(ROOT)
+const directory = paths.cwd
+
+function createParts(options: SimulationOptions): Parts {
+  const { seed = 1, at = START, zone = 'UTC', model = () => 'Done.', faults = {} } = options
   const streams = namedStreams(seed)
-  const paths = pathsIn(ROOT)
-  const directory = paths.cwd
   const processes = createFakeProcesses()
   const answering = createAnsweringModel(model)
   const heard = hearAcross()
@@ -86,6 +100,25 @@ export async function createWorld(options: SimulationOptions): Promise<World> {
     },
   })
 
+  return {
+    host,
+    heard,
+    answering,
+    moments,
+    play,
+    files,
+    random: streams,
+    logs,
+    inspected() {
+      if (inspected === undefined) throw new Error('nothing is recorded; ask for it in the options, as in { inspect: true }')
+      return inspected()
+    },
+  }
+}
+
+export async function createWorld(options: SimulationOptions): Promise<World> {
+  const { host, heard, answering, moments, play, files, random, logs, inspected } = createParts(options)
+  const { seed = 1, zone = 'UTC', plugins = [] } = options
   await host.start()
   const played = new Map<string, PlayedPlugin>()
   for (const { plugin, ...given } of plugins) {
@@ -97,12 +130,13 @@ export async function createWorld(options: SimulationOptions): Promise<World> {
     await host.stop()
     await host.start()
   }
-  const clientRandom = streams('clients')
+  const clientRandom = random('clients')
   const ids = createIds({ now: () => host.now, randomBytes: (size) => clientRandom.bytes(size) })
   const followed = workflowsIn(host, directory)
   // From now on workflow files of the workspace are followed, as after its first session.
   await followed.list()
   moments.begin()
+  host.letDie()
 
   const world: SimulatedWorld = {
     seed,
@@ -141,10 +175,7 @@ export async function createWorld(options: SimulationOptions): Promise<World> {
     get logs() {
       return logs.flat().filter(({ level }) => level === 'warn' || level === 'error')
     },
-    inspected() {
-      if (inspected === undefined) throw new Error('nothing is recorded; ask for it in the options, as in { inspect: true }')
-      return inspected()
-    },
+    inspected,
     get trace() {
       return heard.digest()
     },

@@ -37,11 +37,12 @@ export function createMoments(reached: (moment: PluginMoment) => void): Moments 
 }
 
 function wordsOf(from: PluginMoment['from'], frame: Frame, asked: Map<string, string>): string {
-  const { id, method } = frame
+  const { method } = frame
+  const id = typeof frame['id'] === 'number' || typeof frame['id'] === 'string' ? frame['id'] : undefined
   const other = from === 'svc' ? 'plugin' : 'svc'
-  if (typeof method !== 'string') return `${from} answers ${asked.get(`${other} ${String(id)}`) ?? String(id)}`
+  if (typeof method !== 'string') return `${from} answers ${asked.get(`${other} ${id ?? ''}`) ?? 'a call'}`
   const name = nameOf(method, frame['params'])
-  if (id !== undefined) asked.set(`${from} ${String(id)}`, name)
+  if (id !== undefined) asked.set(`${from} ${id}`, name)
   return `${from} ${id === undefined ? 'tells' : 'asks'} ${name}`
 }
 
@@ -49,5 +50,5 @@ function wordsOf(from: PluginMoment['from'], frame: Frame, asked: Map<string, st
 function nameOf(method: string, params: unknown): string {
   const of = isRecord(params) ? params : {}
   const named = ['tool', 'hook', 'routeId', 'serviceId', 'type'].map((key) => of[key]).find((each) => typeof each === 'string')
-  return named === undefined ? method : `${method} ${String(named)}`
+  return named === undefined ? method : `${method} ${named}`
 }

@@ -40,7 +40,7 @@ export interface SimulationOptions {
   readonly inspect?: boolean
 }
 
-export interface SimulatedPlugin extends Omit<PlayedPluginOptions, 'approved'> {
+interface SimulatedPlugin extends Omit<PlayedPluginOptions, 'approved'> {
   readonly plugin: Plugin
 }
 

@@ -15,6 +15,11 @@ export interface Clock {
   monotonic(): number
   setTimeout(run: () => void, ms: number): unknown
   clearTimeout(handle: unknown): void
+  /**
+   * `who` asks the wall clock again and again whether it is `at`, Unix ms; undefined = no longer. Only a clock that is played needs to
+   * know: it passes over times in which nothing is due.
+   */
+  expects?(who: object, at: number | undefined): void
 }
 
 export interface FileStat {

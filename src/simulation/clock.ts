@@ -10,10 +10,16 @@ export interface FakeClock extends Clock {
   readonly pendingTimers: number
   /** Milliseconds until the next timer is due; undefined when there is none. */
   readonly nextTimer: number | undefined
+  /** Milliseconds until something is due besides timers of at most `beat` ms, which are set again and again; infinite when nothing is. */
+  untilDue(beat: number): number
+  /** Both clocks go on by `ms` at once, as if the machine had slept: timers of at most `beat` ms have as long to go as before. */
+  leap(ms: number, beat: number): void
 }
 
 interface Timer {
-  readonly at: number
+  at: number
+  /** It was set for so many ms. */
+  readonly ms: number
   readonly order: number
   readonly run: () => void
 }
@@ -27,6 +33,7 @@ export function createFakeClock(startMs = Date.UTC(2026, 0, 5, 12), settle: () =
   let offset = startMs
   let order = 0
   const timers = new Set<Timer>()
+  const expected = new Map<object, number>()
 
   const fireNext = (until: number): boolean => {
     let next: Timer | undefined
@@ -45,12 +52,12 @@ export function createFakeClock(startMs = Date.UTC(2026, 0, 5, 12), settle: () =
     now: () => Math.floor(offset + monotonic),
     monotonic: () => monotonic,
     setTimeout(run, ms) {
-      const timer = { at: monotonic + Math.max(0, ms), order: order++, run }
+      const timer = { at: monotonic + Math.max(0, ms), ms, order: order++, run }
       timers.add(timer)
       return timer
     },
     clearTimeout(handle) {
-      for (const timer of timers) if (timer === handle) timers.delete(timer)
+      timers.delete(handle as Timer)
     },
     advance(ms) {
       const until = monotonic + ms
@@ -67,12 +74,27 @@ export function createFakeClock(startMs = Date.UTC(2026, 0, 5, 12), settle: () =
     stepWall(ms) {
       offset += ms
     },
+    expects(who, at) {
+      if (at === undefined) expected.delete(who)
+      else expected.set(who, at)
+    },
+    untilDue(beat) {
+      let next = Number.POSITIVE_INFINITY
+      for (const timer of timers) if (timer.ms > beat) next = Math.min(next, timer.at - monotonic)
+      for (const at of expected.values()) next = Math.min(next, at - offset - monotonic)
+      return Math.max(0, next)
+    },
+    leap(ms, beat) {
+      monotonic += ms
+      for (const timer of timers) if (timer.ms <= beat) timer.at += ms
+    },
     get pendingTimers() {
       return timers.size
     },
     get nextTimer() {
-      const due = [...timers].map(({ at }) => at - monotonic)
-      return due.length === 0 ? undefined : Math.min(...due)
+      let next: number | undefined
+      for (const { at } of timers) if (next === undefined || at - monotonic < next) next = at - monotonic
+      return next
     },
   }
 }

@@ -36,7 +36,10 @@ export interface StoreOptions {
   now(): number
   /** Tests only: called before every commit; what it throws fails that commit. */
   readonly failpoint?: Failpoint
-  /** Played worlds only: what is else done beside the event loop, by threads of which nobody knows when they are done. */
+  /**
+   * Played worlds only: what is else done beside the event loop, by threads of which nobody knows when they are done. Nothing is synced to the
+   * real disk then.
+   */
   readonly beside?: BesideTheLoop
 }
 
@@ -54,7 +57,7 @@ interface BesideTheLoop {
 export function openStore(options: StoreOptions): Store {
   if (options.directory === ':memory:') {
     const connection = createConnection(() => openDatabase(':memory:', options.now()), { reopens: false })
-    const nowhere = { log: undefined, syncFile: undefined, search: undefined, checkpoints: createCheckpoints(undefined) }
+    const nowhere = { log: undefined, syncFile: undefined, search: undefined, isSynced: true, checkpoints: createCheckpoints(undefined) }
     return assemble(connection, options.failpoint, { ...nowhere, release: () => connection.close() })
   }
   return openIn(prepareDirectory(options.directory), options)
@@ -82,7 +85,9 @@ function openIn(directory: string, options: StoreOptions): Store {
       }
     }
     const search = join(directory, 'search.sqlite3')
-    return assemble(connection, options.failpoint, { log: `${path}-wal`, syncFile: options.beside?.sync, search, checkpoints, release })
+    const { failpoint, beside } = options
+    const isSynced = beside === undefined
+    return assemble(connection, failpoint, { log: `${path}-wal`, syncFile: beside?.sync, search, isSynced, checkpoints, release })
   } catch (error) {
     lock.release()
     throw error
@@ -96,6 +101,8 @@ interface Files {
   readonly syncFile: BesideTheLoop['sync'] | undefined
   /** The index of the search; undefined in memory. */
   readonly search: string | undefined
+  /** Whether commits are synced to the disk. */
+  readonly isSynced: boolean
   readonly checkpoints: Checkpoints
   release(): void
 }
@@ -109,6 +116,7 @@ function assemble(connection: Connection, failpoint: Failpoint | undefined, file
       queue.forget()
       events.forget()
     },
+    files.isSynced,
   )
   const counters = createCounters(connection)
   const contents = createContents(connection)

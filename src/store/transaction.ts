@@ -4,7 +4,7 @@
  * I1 One transaction at a time; a nested call joins it. I2 A throw anywhere inside, caught or not, rolls everything
  * back. I3 The sync mode changes between transactions only: `power` syncs the log at its commit and with it all
  * `process` commits before it. `onCommit` hears of every transaction that is over, `onRollback`
- * of those that changed nothing.
+ * of those that changed nothing. Where nothing is synced, because power is played, the mode stays as it was.
  */
 import type { Connection } from './disk/connection.js'
 import type { Durability } from './store.js'
@@ -19,6 +19,7 @@ export function createTransact(
   failpoint: Failpoint | undefined,
   onCommit = (): void => undefined,
   onRollback = (): void => undefined,
+  isSynced = true,
 ): Transact {
   let active: Durability | undefined
   let nestedFailure: { readonly error: unknown } | undefined
@@ -37,7 +38,7 @@ export function createTransact(
 
   return (durability, change) => {
     if (active !== undefined) return join(durability, change)
-    connection.begin(durability === 'power' ? 'full' : 'normal')
+    connection.begin(!isSynced ? 'off' : durability === 'power' ? 'full' : 'normal')
     active = durability
     try {
       const result = settled(change())

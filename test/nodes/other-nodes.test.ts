@@ -2,7 +2,7 @@
  * Node 22 and 24 run the built program as Node 20 does, after an install that compiles nothing, and on the same state: 22 that of a clone, 24 the
  * one that comes from the published file.
  */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -14,6 +14,7 @@ import { connect, createTerminal } from '../e2e/terminal/terminals.js'
 import { textOf, toolParts } from '../e2e/server/transcript.js'
 import { type Installed, installFresh } from './fresh-install.js'
 
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const LUA = fileURLToPath(new URL('../../examples/plugins/lua-word-count', import.meta.url))
 const PLUGIN = 'dev.example.word-count'
 const SCRIPT = '```svc-script\n{"tool":"word_count","input":{"path":"README.md"}}\n{"text":"counted by TITLE"}\n```'
@@ -72,6 +73,21 @@ test('what is published is imported by its own name, and by the name that its al
   })
   place.remove()
   expect(told).toEqual(['function,function,function', 'function,function,function'])
+})
+
+test('a simulated world is the same on every Node, and beside a busy process', () => {
+  const script = fileURLToPath(new URL('simulated-trace.mjs', import.meta.url))
+  const trace = (node: string, root: string) =>
+    execFileSync(node, [script, join(root, 'dist/testing.js')], { cwd: place.root, encoding: 'utf8' }).trim()
+  const busy = spawn(process.execPath, ['-e', 'for (;;);'])
+  const told = trace(process.execPath, ROOT)
+  busy.kill('SIGKILL')
+  expect(told).toMatch(/^[0-9a-f]{64} after 3 lives$/)
+  expect([
+    trace(process.execPath, ROOT),
+    trace(installed.node(22), dirname(installed.clone.modules)),
+    trace(installed.node(24), installed.published.root),
+  ]).toEqual([told, told, told])
 })
 
 test('Node 22 keeps what it compiled for the next start, where only this user can write', async () => {

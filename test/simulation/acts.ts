@@ -151,7 +151,7 @@ function abort({ known, life, call }: Acting, sessionId: string, queue: 'go-on' 
 /** As an editor saves it. */
 async function configure({ known, life }: Acting, says: Said): Promise<void> {
   if (says.guarded === 'allow') known.allowed.add('*')
-  await written(known, life.effects.files.writeAtomic(CONFIG_FILE, configOf(says)))
+  await written(known, life.effects.files.writeAtomic(CONFIG_FILE, JSON.stringify(configOf(says))))
 }
 
 /** What the operator does with a file may fail as what the server does. */

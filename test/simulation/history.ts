@@ -79,6 +79,8 @@ type Act =
 export type History = readonly Step[]
 
 const WAITS = [1, 1, 2, 5, 20, 100, 1000, 2500, 31_000, 125_000, 700_000]
+/** Together with the others they make days of somebody who works some of the time: about seven prompts in each, and fifty steps. */
+const HOURS = [0.5, 2, 10, 20].map((hours) => hours * 3_600_000)
 const JUMPS = [-3_600_000, -1000, 1000, 3_600_000, 86_400_000]
 const SESSIONS = 3
 const CLIENTS = 2
@@ -117,13 +119,17 @@ const OFTEN = {
 } as const satisfies Partial<Record<Step['do'], number>>
 const KINDS = (Object.keys(OFTEN) as (keyof typeof OFTEN)[]).flatMap((kind) => Array.from({ length: OFTEN[kind] }, () => kind))
 
-/** A history of so many steps. `floods`: with more prompts than may wait, which takes long. */
-export function draw(random: Random, steps: number, { floods = false } = {}): History {
+/** A history of so many steps. `floods`: with more prompts than may wait, which takes long; `hours`: with long waits. */
+export function draw(random: Random, steps: number, { floods = false, hours = false } = {}): History {
   const history: Step[] = [{ do: 'create' }]
   let name = 0
   while (history.length < steps) {
     if (floods && random.isOneIn(30)) history.push({ do: 'flood', session: random.below(SESSIONS), name: (name += 2000) })
-    else history.push({ ...drawAct(random, ++name), ...(random.isOneIn(2) && { turns: random.below(4) }) })
+    else {
+      const act = drawAct(random, ++name)
+      const waits = hours && act.do === 'wait' && random.isOneIn(3) ? { ms: random.pick(HOURS) } : {}
+      history.push({ ...act, ...waits, ...(random.isOneIn(2) && { turns: random.below(4) }) })
+    }
   }
   return history
 }

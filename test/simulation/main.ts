@@ -3,8 +3,13 @@
  * first that fails is cut down and printed as a test. What a seed plays is the same on every machine: compare `trace`.
  */
 import { createHash } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { compare } from '../../src/kernel/sort.js'
+import type { TakeTrace } from '../../src/published/testing/actor-types.js'
+import { inspect } from '../../src/published/testing/simulated/inspected.js'
 import { createRandom } from '../../src/simulation/random.js'
 import { allTransitions, coveredOf, noteTransitions } from './coverage.js'
 import { DEFECTS } from './defects.js'
@@ -36,7 +41,7 @@ const outcomes = new Map<string, number>()
 let passed = 0
 let seed = Number(values.seed)
 for (; passed < Number(values.hours) * HOUR; seed++) {
-  const history = draw(createRandom(seed), steps, { floods })
+  const history = draw(createRandom(seed), steps, { floods, hours: true })
   const { trace, lasted, met, fault } = await play(seed, history, plant())
   all.update(trace)
   passed += lasted
@@ -46,6 +51,11 @@ for (; passed < Number(values.hours) * HOUR; seed++) {
   write(`after step ${fault.after}: ${fault.says}`)
   const shrunk = await shrink(seed, history, plant)
   write(`${shrunk.history.length} steps are enough (${shrunk.tries} histories were tried):\n\n${testOf(seed, shrunk)}`)
+  let inspected: TakeTrace | undefined
+  await play(seed, shrunk.history, plant(), (life) => (inspected = inspect(life)))
+  const file = join(tmpdir(), `svc-simulated-${seed}.json`)
+  writeFileSync(file, JSON.stringify(inspected?.()))
+  write(`its last life, for the inspector: svc inspect --trace ${file}`)
   process.exitCode = 1
   break
 }

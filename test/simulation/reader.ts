@@ -22,7 +22,7 @@ export interface Reader {
 }
 
 /** Events of a page of replay: few, so that pages end within what belongs together. */
-const PAGE = 7
+const PAGE = 23
 /** More than any history has. */
 const MOST_EVENTS = 100_000
 
@@ -101,9 +101,14 @@ export function isOfMessage(type: string): boolean {
   return type.startsWith('message.')
 }
 
-/** The log, oldest first. */
+const logs = new WeakMap<Store, EventRow[]>()
+
+/** The log, oldest first. What was read of it once is not read again: it only grows. */
 export function logOf(store: Store): readonly EventRow[] {
-  return store.events.after(0, MOST_EVENTS)
+  const log = logs.get(store) ?? []
+  logs.set(store, log)
+  log.push(...store.events.after(log.at(-1)?.sequence ?? 0, MOST_EVENTS))
+  return log
 }
 
 /** Resolves when whoever has come is sent what happens: no page is empty, and each takes a turn. */

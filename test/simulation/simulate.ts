@@ -1,7 +1,7 @@
 /** Plays a history in a world of its own, and looks after every step whether everything holds that must. */
 import { type History, type Step } from './history.js'
 import { firstFault } from './invariants.js'
-import { type Defect, forgetRemains } from './life.js'
+import { type Defect, forgetRemains, type OnLife } from './life.js'
 import { createWorld, type World } from './world.js'
 
 export interface Played {
@@ -19,8 +19,9 @@ export interface Played {
 const CALM_EVERY = 60
 const LAST: Step = { do: 'die', how: 'power', torn: 1 }
 
-export async function play(seed: number, history: History, defect: Defect = {}): Promise<Played> {
-  const world = await createWorld(seed, defect)
+/** `onLife` is told each life, to record it. */
+export async function play(seed: number, history: History, defect: Defect = {}, onLife?: OnLife): Promise<Played> {
+  const world = await createWorld(seed, defect, onLife)
   let after = 0
   try {
     const says = await faultIn(world, history, (step) => (after = step))

@@ -8,12 +8,13 @@ import { SvcError } from '../../src/protocol/errors.js'
 import { createIds } from '../../src/protocol/ids.js'
 import type { Message } from '../../src/protocol/message/message.js'
 import type { Disk, DiskFault } from '../../src/simulation/disk.js'
+import { letPass } from '../../src/published/testing/simulated/sleep.js'
 import { namedStreams } from '../../src/simulation/random.js'
 import { act } from './acts.js'
 import type { Faults } from './faults.js'
 import type { Step } from './history.js'
 import { createKnowing, type Known, type Trace } from './known.js'
-import { beginLife, type Defect, firstRemains, type Life, turns } from './life.js'
+import { beginLife, type Defect, firstRemains, type Life, type OnLife, turns } from './life.js'
 import { playWorld } from './played.js'
 import { caughtUp, createReader, type Reader } from './reader.js'
 
@@ -37,8 +38,10 @@ export interface World extends Known {
 const START = Date.UTC(2026, 2, 1, 8)
 const CLIENTS = 2
 const ROUNDS = 60
+/** Through longer times the machine may sleep, ms. */
+const SHORT = 900_000
 
-export async function createWorld(seed: number, defect: Defect = {}): Promise<World> {
+export async function createWorld(seed: number, defect: Defect = {}, onLife?: OnLife): Promise<World> {
   const streams = namedStreams(seed)
   const known = createKnowing()
   const { trace, met, sessions } = known
@@ -47,14 +50,22 @@ export async function createWorld(seed: number, defect: Defect = {}): Promise<Wo
   let clientTime = 0
   const faults: Faults = { disk: undefined }
   const underWay = new Set<Promise<unknown>>()
+  /** What REST answers, since the last step. */
+  const read = new Map<string, Message[]>()
   let era = 0
+  let heard = 0
   let lives = 0
   let livedBefore = 0
   let isShaken = false
   const played = playWorld(known.plays, (execution) => known.executed.push(execution))
 
+  const hear: typeof known.hear = (event) => {
+    heard++
+    known.hear(event)
+  }
+
   let life = await begin(firstRemains(START))
-  let witness = createReader(known.hear)
+  let witness = createReader(hear)
   let readers = Array.from({ length: CLIENTS }, () => createReader())
   witness.come(life.runtime)
   for (const reader of readers) reader.come(life.runtime)
@@ -64,7 +75,7 @@ export async function createWorld(seed: number, defect: Defect = {}): Promise<Wo
     faults.disk = undefined
     isShaken = false
     const answersSent = async () => void (await Promise.all(underWay))
-    return beginLife({ from, random: streams(`life ${++lives}`), plugin: played.plugin, answersSent, defect, faults })
+    return beginLife({ from, random: streams(`life ${++lives}`), plugin: played.plugin, answersSent, defect, faults, onLife })
   }
 
   async function die(how: 'kill' | 'power', torn: number): Promise<void> {
@@ -84,7 +95,7 @@ export async function createWorld(seed: number, defect: Defect = {}): Promise<Wo
     // What was told and lost with the power, clients fetch anew.
     for (const reader of [witness, ...readers]) reader.leave()
     known.forget()
-    witness = createReader(known.hear)
+    witness = createReader(hear)
     readers = readers.map(() => createReader())
     await come()
   }
@@ -127,7 +138,7 @@ export async function createWorld(seed: number, defect: Defect = {}): Promise<Wo
         readers[step.client]?.come(life.runtime)
         return caughtUp(life.store)
       case 'wait':
-        return life.clock.advanceAsync(step.ms)
+        return step.ms > SHORT ? letPass(life.clock, step.ms, () => heard) : life.clock.advanceAsync(step.ms)
       case 'jump':
         return life.clock.stepWall(step.ms)
       case 'die':
@@ -178,11 +189,13 @@ export async function createWorld(seed: number, defect: Defect = {}): Promise<Wo
     },
     async perform(step) {
       trace.add(step)
+      read.clear()
       await take(step)
       await turns(step.turns)
     },
     async calm() {
       suffer(undefined)
+      read.clear()
       for (const reader of readers) reader.come(life.runtime)
       for (let round = 0; round < ROUNDS; round++) {
         await life.clock.advanceAsync(1000)
@@ -197,7 +210,11 @@ export async function createWorld(seed: number, defect: Defect = {}): Promise<Wo
       }
       isShaken = false
     },
-    messages: (sessionId) => JSON.parse(life.runtime.sessions.context(sessionId).rawJson) as Message[],
+    messages(sessionId) {
+      const messages = read.get(sessionId) ?? (JSON.parse(life.runtime.sessions.context(sessionId).rawJson) as Message[])
+      read.set(sessionId, messages)
+      return messages
+    },
     async end() {
       for (const reader of [witness, ...readers]) reader.leave()
       await life.stop()

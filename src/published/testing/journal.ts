@@ -86,11 +86,11 @@ export function createTestJournal(heard: Heard, waits: Waits): TestJournal {
   }
 }
 
-function journalEvent(event: SeenEvent): JournalEvent {
+export function journalEvent(event: SeenEvent): JournalEvent {
   return { ...event, committed: !TRANSIENT.has(event.type) }
 }
 
-function fits(match: EventMatch, event: JournalEvent): boolean {
+export function fits(match: EventMatch, event: JournalEvent): boolean {
   if (typeof match === 'function') return match(event)
   if (typeof match === 'string') return event.type === match
   return event.type === match.type && contains(event.data, match.data ?? {})

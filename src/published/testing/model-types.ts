@@ -9,7 +9,7 @@ export interface ModelRequest {
   readonly [key: string]: unknown
 }
 
-interface ModelCall {
+export interface ModelCall {
   readonly tool: string
   /** `{}` when absent. */
   readonly input?: unknown

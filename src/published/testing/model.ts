@@ -99,6 +99,6 @@ export function playModel(): PlayedModel {
   }
 }
 
-function requestOf({ messages, ...request }: GenerateRequest): ModelRequest {
+export function requestOf({ messages, ...request }: GenerateRequest): ModelRequest {
   return { ...request, messages: messages.map((message) => ({ ...message })) }
 }

@@ -2,7 +2,7 @@
 import type { Plugin } from '../kit/plugin-types.js'
 import type { PackageLifecycleInfo } from '../../protocol/plugin/plugin.js'
 
-interface PlayedPluginOptions {
+export interface PlayedPluginOptions {
   /** Package id; `dev.example.played` when absent. */
   readonly id?: string
   readonly version?: string

@@ -8,6 +8,7 @@
 import { join } from 'node:path'
 import type { Runtime } from '../../ports/facades.js'
 import type { Plugin } from '../kit/plugin-types.js'
+import { recordOf } from '../kit/frames.js'
 import { createRuntime } from '../kit/runtime.js'
 import type { PackageLifecycleInfo } from '../../protocol/plugin/plugin.js'
 import type { PlayedChild } from '../../simulation/child.js'
@@ -15,12 +16,17 @@ import type { FakeEffects } from '../../simulation/effects.js'
 import type { PlayedPlugin, PlayPlugin } from './played-plugin-types.js'
 
 export interface PlayedPluginDeps {
-  readonly effects: FakeEffects
-  readonly runtime: Runtime
+  readonly effects: Pick<FakeEffects, 'processes' | 'files' | 'paths'>
+  readonly runtime: Pick<Runtime, 'plugins'>
   configure(change: Readonly<Record<string, unknown>>): Promise<void>
   /** Lets everything happen that needs no time. */
   settle(): Promise<void>
+  /** Asked when a program starts; then of every frame, before it is delivered: false = it never is. */
+  readonly watch?: (id: string) => WatchFrame
 }
+
+/** `from`: who says it. */
+export type WatchFrame = (from: 'svc' | 'plugin', frame: Readonly<Record<string, unknown>>) => boolean
 
 interface Program {
   readonly child: PlayedChild
@@ -28,9 +34,11 @@ interface Program {
   end(how: { readonly exitCode: number }): void
 }
 
+/** Nothing that is there: what a package says is the same on every machine. */
+const PROGRAM = '/usr/bin/played'
 const PLAYED = '--played-plugin'
 
-export function playPlugins({ effects, runtime, configure, settle }: PlayedPluginDeps): PlayPlugin {
+export function playPlugins({ effects, runtime, configure, settle, watch = () => () => true }: PlayedPluginDeps): PlayPlugin {
   const directory = effects.paths.cwd
   const starts = new Map<string, (child: PlayedChild, content: number) => void>()
 
@@ -50,12 +58,12 @@ export function playPlugins({ effects, runtime, configure, settle }: PlayedPlugi
     starts.set(id, (child, content) => {
       const definition = contents[content]
       if (definition === undefined) throw new Error(`the plugin "${id}" has no content ${content}`)
-      programs.push(run(definition, child, (text) => notes.push(text)))
+      programs.push(run(definition, child, watch(id), (text) => notes.push(text)))
     })
 
     async function write(definition: Plugin, version: string): Promise<void> {
       const content = contents.push(definition) - 1
-      const command = [process.execPath, PLAYED, id, String(content)]
+      const command = [PROGRAM, PLAYED, id, String(content)]
       const agent = { runtime: 'process', command, scope: 'workspace', capabilities, eventNamespaces, ...options.agent }
       const manifest = { id, name: definition.name ?? id, version, agent }
       await effects.files.writeAtomic(join(effects.paths.config, 'plugins', id, 'svc-plugin.json'), JSON.stringify(manifest, undefined, 2))
@@ -109,10 +117,10 @@ export function playPlugins({ effects, runtime, configure, settle }: PlayedPlugi
   }
 }
 
-function run(definition: Plugin, child: PlayedChild, note: (text: string) => void): Program {
+function run(definition: Plugin, child: PlayedChild, crosses: WatchFrame, note: (text: string) => void): Program {
   const runtime = createRuntime(definition, {
     async send(line) {
-      child.stdout(`${line}\n`)
+      if (crosses('plugin', recordOf(JSON.parse(line)))) child.stdout(`${line}\n`)
     },
     note(text) {
       note(text)
@@ -124,7 +132,10 @@ function run(definition: Plugin, child: PlayedChild, note: (text: string) => voi
   child.onInput((text) => {
     const lines = `${rest}${text}`.split('\n')
     rest = lines.pop() ?? ''
-    for (const line of lines) if (!child.ended) runtime.accept(JSON.parse(line))
+    for (const line of lines) {
+      const frame: unknown = JSON.parse(line)
+      if (!child.ended && crosses('svc', recordOf(frame))) runtime.accept(frame)
+    }
   })
   child.onEnd(() => runtime.end())
   return {

@@ -42,7 +42,7 @@ export interface TestClock {
 }
 
 /** Files of the workspace; paths are relative to it. Whoever watches them is told at once. */
-interface TestFiles {
+export interface TestFiles {
   write(path: string, text: string): Promise<void>
   read(path: string): Promise<string>
   remove(path: string): Promise<void>
@@ -99,7 +99,7 @@ export interface TestInteractions {
 /** Scheduled workflows of the workspace: files `.svc/workflows/<id>.md`. */
 export interface TestWorkflows {
   list(): Promise<WorkflowCatalog>
-  /** Runs so far, the latest first. */
+  /** Runs so far, the latest first; the latest 200 at most. */
   runs(id: string): Promise<readonly WorkflowRun[]>
   /** Runs it by hand. */
   run(id: string): Promise<WorkflowRun>

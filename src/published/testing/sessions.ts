@@ -16,7 +16,7 @@ export interface SessionDeps {
 
 type Ref = string | { readonly id: string }
 
-const idOf = (session: Ref) => (typeof session === 'string' ? session : session.id)
+export const idOf = (session: Ref) => (typeof session === 'string' ? session : session.id)
 
 export function createTestSessions({ runtime: { sessions }, directory, played, waits }: SessionDeps): TestSessions {
   const messages = (session: Ref) => JSON.parse(sessions.context(idOf(session)).rawJson) as Message[]
@@ -71,7 +71,7 @@ export function createTestInteractions({ interactions }: Runtime): TestInteracti
   }
 }
 
-function textOf(message: Message | undefined): string {
+export function textOf(message: Message | undefined): string {
   return (message?.parts ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('')
 }
 

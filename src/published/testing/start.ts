@@ -5,15 +5,15 @@
  *    writes from the files themselves, and there is no network.
  * I2 However it ends, nothing of it stays: timers, waits, files.
  */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, isAbsolute, join, relative } from 'node:path'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { createNodeFiles } from '../../platform/node/files/node-files.js'
-import { TRUSTED_CALLER } from '../../protocol/caller.js'
-import type { WorkflowCatalog, WorkflowHistory, WorkflowProjection, WorkflowRun } from '../../protocol/workflow/workflow.js'
 import { builtInPlugins } from '../../server/built-ins.js'
 import { pluginPrograms } from '../../server/plugin-programs.js'
 import { VERSION } from '../../server/version.js'
 import { watchActors } from './actors.js'
+import { configurer, within, workspaceFiles } from './configure.js'
+import { instantOf } from './simulated/duration.js'
 import { begin } from './begin.js'
 import { createFakeClock } from '../../simulation/clock.js'
 import { createFakeEffects } from './world/effects.js'
@@ -21,14 +21,12 @@ import { type KnownFiles, knowFiles } from './world/files.js'
 import { createTestJournal } from './journal.js'
 import { playModel } from './model.js'
 import { playPlugins } from './played-plugin.js'
-import type { Instant, OperationArguments, StartTestRuntime, TestClock, TestRuntime, TestWorkflows } from './runtime-types.js'
+import type { StartTestRuntime, TestClock, TestRuntime } from './runtime-types.js'
+import { callerOf, workflowsOf } from './operations.js'
 import { createTestInteractions, createTestSessions } from './sessions.js'
 import { playedPlugin } from './steps.js'
 import { playTools } from './tools.js'
 import { createWaits } from './waits.js'
-import { isRecord } from '../../protocol/text/json.js'
-
-const MAX_FILE = 16 * 1024 * 1024
 
 export const startRuntime: StartTestRuntime = async (options = {}) => {
   const { at = '2026-01-05T12:00:00Z', zone = 'UTC', tools = [], waitMs = 5000 } = options
@@ -58,16 +56,7 @@ export const startRuntime: StartTestRuntime = async (options = {}) => {
       await runtime.configs.load(directory, { fresh: true })
       await runtime.plugins.lifecycle(directory)
     })
-    const call = (operationId: string, { params = {}, query = {}, body }: OperationArguments = {}) =>
-      runtime.plugins.call(operationId, {
-        caller: TRUSTED_CALLER,
-        directory,
-        params,
-        query,
-        headers: {},
-        body,
-        signal: new AbortController().signal,
-      })
+    const call = callerOf(runtime, directory)
 
     let stopped: Promise<void> | undefined
     async function stop(): Promise<void> {
@@ -83,11 +72,7 @@ export const startRuntime: StartTestRuntime = async (options = {}) => {
     const svc: TestRuntime = {
       directory,
       clock: clockOf(fake, files),
-      files: {
-        write: (path, text) => files.writeAtomic(within(directory, path), text),
-        read: async (path) => new TextDecoder().decode(await files.read(within(directory, path), MAX_FILE)),
-        remove: (path) => files.remove(within(directory, path)),
-      },
+      files: workspaceFiles(directory, files),
       programs: {
         answer: (play) => effects.processes.script(play),
         get runs() {
@@ -140,46 +125,6 @@ function clockOf(fake: ReturnType<typeof createFakeClock>, files: KnownFiles): T
     stepWall: (ms) => fake.stepWall(ms),
     settle: () => files.settle(),
   }
-}
-
-function workflowsOf(call: TestRuntime['call']): TestWorkflows {
-  const named = (operation: string, id?: string) =>
-    call(`v2.plugins.workflows.${operation}`, { params: id === undefined ? {} : { workflow_id: id } })
-  return {
-    list: async () => (await named('list')) as WorkflowCatalog,
-    runs: async (id) => ((await named('history', id)) as WorkflowHistory).runs,
-    run: async (id) => (await named('run', id)) as WorkflowRun,
-    activate: async (id) => (await named('activate', id)) as WorkflowProjection,
-    pause: async (id) => (await named('pause', id)) as WorkflowProjection,
-  }
-}
-
-function configurer(directory: string, files: KnownFiles, takeEffect: () => Promise<void>): TestRuntime['configure'] {
-  const path = join(directory, 'config.json')
-  return async (change) => {
-    const before: unknown = JSON.parse(readFileSync(path, 'utf8'))
-    await files.writeAtomic(path, JSON.stringify(merged(before, change)))
-    await takeEffect()
-  }
-}
-
-function merged(before: unknown, change: unknown): unknown {
-  if (!isRecord(before) || !isRecord(change)) return change
-  return { ...before, ...Object.fromEntries(Object.entries(change).map(([key, value]) => [key, merged(before[key], value)])) }
-}
-
-function instantOf(instant: Instant): number {
-  const ms = typeof instant === 'string' ? Date.parse(instant) : Number(instant)
-  if (Number.isNaN(ms)) throw new Error(`"${String(instant)}" is no instant; write one such as 2026-10-25T00:30:00Z`)
-  return ms
-}
-
-function within(directory: string, path: string): string {
-  const whole = join(directory, path)
-  if (isAbsolute(path) || relative(directory, whole).startsWith('..')) {
-    throw new Error(`"${path}" is not in the workspace; paths of files are relative to it`)
-  }
-  return whole
 }
 
 function writeNow(path: string, text: string): void {

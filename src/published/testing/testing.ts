@@ -5,8 +5,11 @@ import { recordedActors as recorded, replay as replayActor } from './replay/repl
 import type { CheckTrace, ReadTrace, RecordedActors, ReplayActor } from './replay/replay-types.js'
 import type { StartTestRuntime } from './runtime-types.js'
 import { startRuntime } from './start.js'
+import { simulateStory } from './simulated/simulate.js'
+import type { Simulate } from './simulated/simulate-types.js'
 
 export const startTestRuntime: StartTestRuntime = startRuntime
+export const simulate: Simulate = simulateStory
 
 export const readTrace: ReadTrace = read
 export const recordedActors: RecordedActors = recorded

@@ -25,7 +25,7 @@ export interface Connection {
   /** Runs SQL without values, e.g. a pragma. */
   exec(sql: string): void
   /** `synchronous`: of the transaction; set where the handle has another. */
-  begin(synchronous: 'full' | 'normal'): void
+  begin(synchronous: 'full' | 'normal' | 'off'): void
   commit(): void
   readonly inTransaction: boolean
   /** Characters of all texts that changes have bound so far: how fast the log grows. */

@@ -59,3 +59,14 @@ test('a clock that is set back makes nothing due early, and what is new is told 
   clock.advance(45_000)
   expect(due).toEqual(['two -50000', 'one 5000'])
 })
+
+test('a clock that is played is told of the first moment, and of its end', () => {
+  const { clock, agenda } = open()
+  agenda.put('later', 7_200_000)
+  agenda.put('sooner', 3_600_000)
+  expect(clock.untilDue(60_000)).toBe(3_600_000)
+  clock.advance(3_600_000)
+  expect(clock.untilDue(60_000)).toBe(3_600_000)
+  agenda.stop()
+  expect(clock.untilDue(60_000)).toBe(Number.POSITIVE_INFINITY)
+})

@@ -34,6 +34,7 @@ export function createAgenda({ clock }: Pick<Effects, 'clock'>, onDue: (key: str
 
   function arm(): void {
     const first = heap[0]
+    clock.expects?.(moments, first?.at)
     if (alarm.isOver || first === undefined || first.at >= timerAt) return
     const now = clock.now()
     const wait = Math.max(0, Math.min(first.at - now, LIMITS.workflows.tick)) // I1
@@ -105,7 +106,10 @@ export function createAgenda({ clock }: Pick<Effects, 'clock'>, onDue: (key: str
     get size() {
       return moments.size
     },
-    stop: alarm.end,
+    stop() {
+      clock.expects?.(moments, undefined)
+      alarm.end()
+    },
     get isOver() {
       return alarm.isOver
     },

@@ -1,0 +1,17 @@
+/** What the inspector shows of a life: every machine with its states, from the start on. */
+import { VERSION } from '../../../server/version.js'
+import type { TakeTrace } from '../actor-types.js'
+import { watchActors } from '../actors.js'
+import { createWaits } from '../waits.js'
+import type { Life } from './life.js'
+
+/** Records from now on; what was recorded stays when the life has ended. */
+export function inspect({ running, effects }: Pick<Life, 'running' | 'effects'>): TakeTrace {
+  // Nobody waits here.
+  return watchActors(
+    running,
+    effects,
+    createWaits(0, () => ''),
+    VERSION,
+  ).trace
+}

@@ -62,12 +62,12 @@ const STREAMS_OF_NODE = {
 
 /** The licences of what is bundled. */
 const NOTICES = 'dist/THIRD-PARTY-NOTICES.txt'
-const SERVER = new Set(['./commands/serve/serve.js', './own-service.js'])
+const SERVER = new Set(['./commands/serve/serve.js', './embedded.js'])
 /** Found beside the entry when it is loaded, by those that run a server inside of themselves too. */
 const SERVER_APART = {
   name: 'server-apart',
   setup(bundle) {
-    bundle.onResolve({ filter: /\/(?:serve|own-service)\.js$/ }, ({ path }) =>
+    bundle.onResolve({ filter: /\/(?:serve|embedded)\.js$/ }, ({ path }) =>
       SERVER.has(path) ? { path: './serve.cjs', external: true } : undefined,
     )
   },

@@ -185,7 +185,7 @@ function prepareOwn(isAlone = false): () => Promise<Connection> {
 
 async function load() {
   stayLeanNoMore()
-  const [{ startInside }, { keptLog }] = await Promise.all([import('./own-service.js'), import('./kept-log.js')])
+  const [{ startInside }, { keptLog }] = await Promise.all([import('./embedded.js'), import('./kept-log.js')])
   return { startInside, log: keptLog(process.env, 'error') }
 }
 

@@ -33,7 +33,6 @@ const SPAN = {
   status: BYTES(15),
 }
 const STATUS = { code: VARINT(3) }
-const STATUS_ERROR: number = SpanStatusCode.ERROR
 const KEY_VALUE = { key: BYTES(1), value: BYTES(2) }
 const ANY_VALUE = { string: BYTES(1), bool: VARINT(2), int: VARINT(3), double: EIGHT(4), array: BYTES(5) }
 const ARRAY_VALUE = { values: BYTES(1) }
@@ -42,14 +41,14 @@ const SHORT = 128
 const REMEMBERED = 32
 /** Names of spans and attributes that are remembered. */
 const NAMES = 256
-/** What stands at the end of a span, by `isError`, `isSampled` and `isRemote`. */
+/** What stands at the end of a span, by whether it failed, was sampled, and is below another process. */
 const ENDS = [0, 1, 2, 3, 4, 5, 6, 7].map((which) =>
   written((to) => {
     to.small(SPAN.droppedAttributes, 0)
     to.small(SPAN.droppedEvents, 0)
     to.small(SPAN.droppedLinks, 0)
     const status = to.open(SPAN.status)
-    to.small(STATUS.code, (which & 1) === 1 ? STATUS_ERROR : 0)
+    to.small(STATUS.code, (which & 1) === 1 ? SpanStatusCode.ERROR : SpanStatusCode.UNSET)
     to.close(status)
     // `flags` (field 16, 4 bytes): whether it was sampled, that it is known whether what is above is another process, and whether it is.
     to.raw(Uint8Array.of(0x85, 0x01, (which & 2) >> 1, (which & 4) === 4 ? 3 : 1, 0, 0))
@@ -105,7 +104,7 @@ export function createOtlp(resource: ReadableSpan['resource'], scope: Scope): (s
     const { first, last } = apart(given, more)
     for (const each in first) attribute(each, first[each])
     for (const each in last) attribute(each, last[each])
-    writer.raw(endOf(code === STATUS_ERROR, context.isSampled, isRemote(parent)))
+    writer.raw(endOf(code === SpanStatusCode.ERROR, context.isSampled, isRemote(parent)))
     writer.close(begin)
   }
 

@@ -1,6 +1,7 @@
 /** `svc cleanup --unused-for` of the built program: a conversation goes by its own last use, and nothing goes with it that is used. */
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { compare } from '../../src/kernel/sort.js'
 import type { Session } from '../../src/protocol/session/session.js'
 import type { Client } from '../../src/published/client/client-types.js'
 import { createClient } from '../../src/published/client/client.js'
@@ -72,8 +73,8 @@ test('forks that are used stay where what they came from is not, and unused ones
     '4 conversations would be deleted\n2 forks of them are in use and would stay\nnothing was changed',
   )
   expect(await cleanup('--yes')).toEqual(expected)
-  const left = sessions().map(({ id, parentId }) => [id, parentId])
-  expect(left.toSorted()).toEqual([usedFork, deep, used].toSorted().map((id) => [id, undefined]))
+  const left = sessions().toSorted((a, b) => compare(a.id, b.id))
+  expect(left.map(({ id, parentId }) => [id, parentId])).toEqual([usedFork, deep, used].toSorted().map((id) => [id, undefined]))
 })
 
 test('what a subagent did belongs to the conversation it did it for', async () => {

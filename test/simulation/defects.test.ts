@@ -40,7 +40,7 @@ const FOUND: Readonly<Record<string, readonly [says: string, history: History]>>
   'an event that is sent twice': ['sequences on the wire only grow, and each is a cursor', [create, says]],
   'an event that is left out': ['no durable event is missing or doubled on the wire', [create, says, waits, asks]],
   'a frame that comes late': ['sequences on the wire only grow, and each is a cursor', [create, says, waits, asks]],
-  'a page of the log that lacks its first': ['the log alone tells what REST answers', [create, says, wait]],
+  'a page of the log that lacks its first': ['no durable event is missing or doubled on the wire', [create, says, wait]],
   'a prompt that is acknowledged and not admitted': ['a prompt that was acknowledged is there exactly once', [create, says, waits]],
   'a refusal that counts as an answer': [
     'a tool is executed where somebody or a rule allows it',

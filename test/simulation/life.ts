@@ -68,7 +68,7 @@ export function configOf({ guarded, off }: Said): Readonly<Record<string, unknow
 }
 
 export function firstRemains(at: number): Remains {
-  return firstOn(at, machines.newDirectory(), configOf({ guarded: 'ask', off: [] }))
+  return firstOn(at, { directory: machines.newDirectory(), config: configOf({ guarded: 'ask', off: [] }), has: ['home'] })
 }
 
 /** Removes what all lives have left. */

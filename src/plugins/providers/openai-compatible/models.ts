@@ -73,7 +73,8 @@ function jsonOfTools(tools: readonly Tool[]): Bytes {
   if (known?.length === tools.length) return known.made
   const functions = tools.flatMap((tool) => {
     if (tool.type !== 'function') return []
-    const { name, description, inputSchema: parameters } = tool
+    const { name, description } = tool
+    const parameters: unknown = tool.inputSchema
     return [{ type: 'function', function: { name, description, parameters } }]
   })
   const made = Buffer.from(wellFormed(JSON.stringify(functions)))

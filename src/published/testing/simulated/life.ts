@@ -76,11 +76,19 @@ export async function turns(count = TURNS): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise<void>((resolve) => setImmediate(resolve))
 }
 
-/** A machine that was never used, but for the configuration of the installation; `directory` is of its database. */
-export function firstRemains(at: number, directory: string, config: Readonly<Record<string, unknown>>): Remains {
+export interface Installed {
+  /** Of its database. */
+  readonly directory: string
+  /** Configuration of the installation. */
+  readonly config: Readonly<Record<string, unknown>>
+  /** Places that have a directory `.svc`. */
+  readonly has: readonly ('home' | 'cwd')[]
+}
+
+/** A machine that was never used. */
+export function firstRemains(at: number, { directory, config, has }: Installed): Remains {
   const paths = pathsIn(ROOT)
-  // A directory of workflows that is not there is asked after twice a second.
-  const followed = [paths.home, paths.cwd].map((path) => join(path, '.svc'))
+  const followed = has.map((place) => join(paths[place], '.svc'))
   const disk = createDisk(() => at, [...Object.values<string>({ ...paths }), ...followed])
   disk.place(join(paths.config, 'config.json'), JSON.stringify(config))
   return { directory, disk, at }

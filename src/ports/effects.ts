@@ -3,6 +3,7 @@
  * Nothing else in the program reads a clock, randomness, the environment, files, processes or the network.
  */
 import type { ChildPipe, PipeOptions } from './child-pipe.js'
+import type { PlainAnswer, PlainRequest } from './plain-request.js'
 import type { LeftProcess, LocalPeer, Placeholder } from './process-facts.js'
 import type { Ids } from '../protocol/ids.js'
 
@@ -353,26 +354,6 @@ interface Network {
    */
   listenForRedirect(port: number, path: string, onArrival: (address: URL) => RedirectPage): Promise<RedirectListener>
   counts(): NetworkCounts
-}
-
-/** An answer that is read piece by piece. */
-export interface PlainAnswer {
-  readonly status: number
-  /** As `Headers.get`, for a name in lower case. */
-  header(name: string): string | null
-  /** The next bytes of the body, undefined = it is over; one look at a time. Rejects where it breaks, as the body of `fetch`. */
-  read(): Promise<Uint8Array<ArrayBuffer> | undefined>
-  /** No more is read: the connection is closed. */
-  cancel(): void
-}
-
-export interface PlainRequest {
-  /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string>>
-  /** Pieces are sent one after the other; bytes among them are not copied, so nobody changes them. */
-  readonly body: readonly (string | Uint8Array<ArrayBuffer>)[]
-  /** Gets what closes the connection at once, before and after the answer. */
-  readonly onOpen: (close: () => void) => void
 }
 
 export interface Effects {

@@ -1,14 +1,14 @@
 /** What requests and answers have in common, whichever client carries them: the part of the `fetch` standard that model calls need (decision 008). */
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeStream } from 'node:stream/web'
-import type { PlainAnswer } from '../../../ports/effects.js'
+import type { PlainAnswer } from '../../../ports/plain-request.js'
 
 /** Pieces read ahead of whoever reads the body. */
 const AHEAD = 16
 
 type Bytes = Uint8Array<ArrayBuffer>
 
-export type Failure = (error: Error) => Error
+type Failure = (error: Error) => Error
 /** The answer is over, read to its end, left or broken: its bytes, and why it broke. Called once. */
 export type Over = (bytes: number, failure?: unknown) => void
 /** One request; redirects are answers, nothing is decompressed. */

@@ -8,6 +8,7 @@ import type { LeftProcess, LocalPeer, Placeholder } from './process-facts.js'
 import type { Ids } from '../protocol/ids.js'
 
 export type { ChildPipe, PipeOptions } from './child-pipe.js'
+export type { PlainAnswer } from './plain-request.js'
 
 export interface Clock {
   /** Wall clock, Unix ms. */

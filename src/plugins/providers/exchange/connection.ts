@@ -6,7 +6,7 @@
  * I2 After `end` the rest of the body is read and dropped, so that the connection can serve again.
  */
 import { LIMITS } from '../../../protocol/limits.js'
-import type { PlainAnswer } from '../../../ports/plain-request.js'
+import type { PlainAnswer } from '../../../ports/effects.js'
 import type { NativeHost } from '../../../ports/plugin.js'
 import type { Rewrite } from './events.js'
 import type { Held } from './held.js'

@@ -1,6 +1,6 @@
 /** Chat completions, asked for and read without the SDK: what it would make of a prompt, and of the chunks that are given to it. */
 import { createGrown } from '../../../kernel/grown.js'
-import type { PlainAnswer } from '../../../ports/plain-request.js'
+import type { PlainAnswer } from '../../../ports/effects.js'
 import type { ProviderSettings } from '../../../ports/plugin.js'
 import { ProviderError } from '../../../ports/provider-adapter.js'
 import { messageOf } from '../../../protocol/message-of.js'

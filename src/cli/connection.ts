@@ -166,10 +166,10 @@ function prepareOwn(isAlone = false): () => Promise<Connection> {
   let loading: ReturnType<typeof load> | undefined
   return async () => {
     loading ??= load()
-    const { startInside, log } = await loading
+    const inside = await loading
     const token = randomBytes(32).toString('base64url')
     const options = { hostname: '127.0.0.1', port: 0, origins: [], hosts: [], token, kind: 'run' } as const
-    const { service, state } = await startInside(log, options).catch((error: unknown) => {
+    const service = await inside.start(options).catch((error: unknown) => {
       throw ofOurs(error)
     })
     if (isAlone) service.hide()
@@ -178,15 +178,15 @@ function prepareOwn(isAlone = false): () => Promise<Connection> {
       url: service.url,
       hasToken: true,
       isOwn: true,
-      close: () => endOwn(service, state),
+      close: () => endOwn(service, inside.state),
     }
   }
 }
 
 async function load() {
   stayLeanNoMore()
-  const [{ startInside }, { keptLog }] = await Promise.all([import('./embedded.js'), import('./kept-log.js')])
-  return { startInside, log: keptLog(process.env, 'error') }
+  const [{ prepareInside }, { keptLog }] = await Promise.all([import('./embedded.js'), import('./kept-log.js')])
+  return prepareInside(keptLog(process.env, 'error'))
 }
 
 /** The server is a bundle of its own: its errors are not of our class. */

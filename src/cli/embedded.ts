@@ -3,9 +3,16 @@ import { scrubEnvironment } from '../platform/node/environment.js'
 import { createNodeEffects, type NodeEffectsOptions } from '../platform/node/node-effects.js'
 import { type RunningService, type ServiceOptions, startService } from '../server/composition.js'
 
-/** Errors are of the class that this bundle has, which is not that of the caller. `log`: where its lines go. */
-export async function startInside(log: NodeEffectsOptions, options: ServiceOptions): Promise<{ service: RunningService; state: string }> {
+export interface Inside {
+  /** May be called again after it has failed. Errors are of the class that this bundle has, which is not that of the caller. */
+  start(options: ServiceOptions): Promise<RunningService>
+  /** Its state directory. */
+  readonly state: string
+}
+
+/** Reads the environment, once, and leaves no credential in it. `log`: where lines go. */
+export function prepareInside(log: NodeEffectsOptions): Inside {
   const effects = createNodeEffects(log)
   scrubEnvironment()
-  return { service: await startService(effects, options), state: effects.paths.state }
+  return { start: (options) => startService(effects, options), state: effects.paths.state }
 }

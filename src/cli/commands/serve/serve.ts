@@ -20,7 +20,7 @@ import type { Line } from '../../terminal/span.js'
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /** For commands that bring their own. */
-export { startInside } from '../../embedded.js'
+export { prepareInside } from '../../embedded.js'
 
 /** Says where it listens once it can answer; answers the exit code: 0 after an orderly stop, 1 otherwise. */
 export async function serve(options: ServeOptions): Promise<number> {

@@ -6,7 +6,7 @@ import type { WorkflowHistory } from '../../src/protocol/workflow/workflow.js'
 import type { Play, Step, Workflow } from './history.js'
 import type { KnownWorkflow, Knowing } from './known.js'
 import { isOpen, tasksOf } from './rows.js'
-import { CONFIG_FILE, configOf, type Life, type Said } from './life.js'
+import { CONFIG_FILE, configOf, type Life, PLACES, type Said } from './life.js'
 
 interface Acting {
   readonly known: Knowing
@@ -26,7 +26,7 @@ const LONG = 1_000_000
 const SESSIONS = 3
 /** A change of a file was seen after so many ms. */
 const SEEN = 2000
-const DIRECTORY = '/played/work'
+const DIRECTORY = PLACES.cwd
 
 export function act(acting: Acting, step: Act): void | Promise<void> {
   switch (step.do) {

@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto'
 import type { SeenEvent } from '../../src/published/testing/heard.js'
 import type { WorkflowRun } from '../../src/protocol/workflow/workflow.js'
 import type { Play } from './history.js'
+import { PLACES } from './life.js'
 
 interface SentPrompt {
   readonly name: number
@@ -132,7 +133,7 @@ export function createKnowing(): Knowing {
     plays: new Map(),
     trace,
     occurrences,
-    workflows: ['/played/work/.svc', '/played/work/.svc', '/played/config'].map((place, at) => ({
+    workflows: [`${PLACES.cwd}/.svc`, `${PLACES.cwd}/.svc`, PLACES.config].map((place, at) => ({
       id: `w${at}`,
       path: `${place}/workflows/w${at}.md`,
       pausedAfter: undefined,

@@ -54,7 +54,9 @@ export type OnLife = (life: Pick<Lived, 'running' | 'effects'>) => void
 const machines = createMachines()
 const WORKFLOWS = { places: { configDirectory: undefined, withoutProjects: false }, version: '0.0.0', localZone: () => 'UTC' }
 
-export const CONFIG_FILE = join(pathsIn(ROOT).config, 'config.json')
+/** Of the played machine. */
+export const PLACES = pathsIn(ROOT)
+export const CONFIG_FILE = join(PLACES.config, 'config.json')
 
 /** What the operator says: of the tool `guarded`, and which built-in plugins are off. */
 export interface Said {

@@ -54,14 +54,9 @@ describe.each([
     screen.say(
       script({ tool: 'task', input: { description: 'look around', prompt: INNER, subagent_type: 'general' } }, { text: 'Fourth.' }),
     )
-    await shows(
-      screen,
-      '● task look around',
-      '│ ● read a.txt',
-      '│ ✗ read nothing.txt',
-      'told: A task you delegated has ended.',
-      'status: completed',
-    )
+    // Both are read at a time: what ends first is told first.
+    for (const inner of ['│ ● read a.txt', '│ ✗ read nothing.txt'])
+      await shows(screen, '● task look around', inner, 'told: A task you delegated has ended.', 'status: completed')
     await screen.shows(/^› $/m)
     screen.say(script({ tool: 'edit', input: { filePath: 'a.txt', oldString: 'two', newString: 'zwei' } }, { text: 'Fifth.' }))
     await shows(screen, '● edit a.txt', '-two', '+zwei', 'Fifth.')

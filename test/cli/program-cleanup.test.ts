@@ -91,3 +91,14 @@ test('what a subagent did belongs to the conversation it did it for', async () =
   expect(await cleanup('--yes')).toEqual({ conversations: [root], forks: [] })
   expect(sessions().map(({ id }) => id)).not.toContain(child)
 })
+
+test('what is pinned stays, and what came from it goes by itself', async () => {
+  const { pinned, fork } = await served(async ({ sessions: api }) => {
+    const { id } = await api.create({ directory: home.workspace, body: { title: 'kept' } })
+    await api.pin({ sessionId: id, body: { pinned: true } })
+    return { pinned: id, fork: (await api.fork({ sessionId: id, body: {} })).id }
+  })
+  unusedFor(31, [pinned, fork])
+  expect(await cleanup('--yes')).toEqual({ conversations: [fork], forks: [] })
+  expect(sessions().map(({ id }) => id)).toContain(pinned)
+})

@@ -22,6 +22,7 @@ export const CLEANUP = {
     ['svc cleanup --unused-for 90 --yes', 'conversations of last season, and the room they took'],
   ],
   notes: [
+    'A conversation that is pinned stays.',
     'A fork is a conversation: it goes or stays by its own last use, and is one of its own where what it came from goes. What subagents did belongs to the conversation they did it for.',
     'What goes anyway is made again when it is needed: the cache, the older half of the log, and room in the database that holds nothing. That needs a state directory no server uses.',
   ],

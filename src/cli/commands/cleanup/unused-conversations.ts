@@ -2,7 +2,7 @@
  * Conversations that nobody has used for some time.
  *
  * I1 A conversation is a root or a fork, with all that agents work in for it: each use of one of these is a use of it.
- * I2 What somebody uses stays: of a family in which something is at work nothing goes, and a fork that is used outlives what it came from.
+ * I2 What somebody uses or has pinned stays: of a family in which something is at work nothing goes, and a fork that stays outlives what it came from.
  */
 import { isDelegated, type Session } from '../../../protocol/session/session.js'
 import type { Client } from '../../../published/client/client-types.js'
@@ -16,7 +16,7 @@ interface Conversation {
   readonly session: Session
   /** Copies of it, and of what it delegated to. */
   readonly forks: readonly Conversation[]
-  /** The last use, Unix ms. */
+  /** The last use, Unix ms; what is pinned is always in use. */
   readonly used: number
 }
 
@@ -50,8 +50,7 @@ export async function deleteUnused(client: Client, unused: readonly Conversation
 
 async function isDeleted({ sessions }: Client, sessionId: string, before: number): Promise<boolean> {
   try {
-    const { time } = await sessions.get({ sessionId })
-    return time.updated < before && (await sessions.delete({ sessionId, keepForks: 'true' }))
+    return lastUse(await sessions.get({ sessionId })) < before && (await sessions.delete({ sessionId, keepForks: 'true' }))
   } catch (error) {
     if (error instanceof SvcClientError && TAKEN.has(error.code)) return false
     throw error
@@ -71,7 +70,7 @@ async function allSessions({ sessions }: Client): Promise<readonly Session[]> {
 /** I1 */
 async function conversationOf(session: Session, childrenOf: (sessionId: string) => Promise<readonly Session[]>): Promise<Conversation> {
   const forks: Conversation[] = []
-  let used = session.time.updated
+  let used = lastUse(session)
   for (const child of await childrenOf(session.id)) {
     const below = await conversationOf(child, childrenOf)
     if (!isDelegated(child)) {
@@ -82,6 +81,10 @@ async function conversationOf(session: Session, childrenOf: (sessionId: string) 
     used = Math.max(used, below.used)
   }
   return { session, forks, used }
+}
+
+function lastUse({ pinned, time }: Session): number {
+  return pinned === true ? Number.POSITIVE_INFINITY : time.updated
 }
 
 /** The conversation itself is the first, and each before its forks. */

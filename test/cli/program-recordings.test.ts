@@ -115,5 +115,10 @@ describe('svc chat', () => {
     chat.type('\u0015')
     chat.type('\u0004')
     expect(await chat.ended).toMatchSnapshot()
+
+    const again = record(['chat', '-c'], place())
+    await again.shows(/^svc, .*\nSlow\.[^]*Ctrl-D leaves\n›/m)
+    again.type('\u0004')
+    expect((await again.ended).code).toBe(0)
   })
 })

@@ -8,6 +8,7 @@ import { createAnswers } from '../../answers/answers.js'
 import { chooseModel } from '../run/model-choice.js'
 import { openSession } from '../run/run.js'
 import { existingSession } from '../session/existing-session.js'
+import { saidLast } from '../session/session-show.js'
 import { createTakenBack } from '../run/taken-back.js'
 import { createTerminal, type Terminal } from '../../terminal/terminal.js'
 import { wrongUse } from '../../line/wrong-use.js'
@@ -18,6 +19,9 @@ import { attend, interrupt } from './chat-turns.js'
 import { onInterrupt, onLine, type Typing } from './chat-typing.js'
 import { shareStatusLine } from './status-line.js'
 import { createSteering } from './steering.js'
+
+/** Messages of a conversation that goes on. */
+const SHOWN = 4
 
 /** Talks until the person leaves; answers 0. */
 export async function chat(options: ChatOptions): Promise<number> {
@@ -66,6 +70,7 @@ async function begin({ client, options, plain, left, retype }: Given): Promise<T
   const existing = await existingSession(client, options)
   const model = options.model === undefined ? undefined : await chooseModel(client, existing?.directory ?? directory, options.model)
   const sessionId = await openSession(client, existing, options, plain)
+  if (existing !== undefined) plain.text(await saidLast(client, sessionId, SHOWN))
   const asking: Asking = { answer: undefined }
   const terminal = askingTerminal(plain, asking)
   const answers = createAnswers('ask', terminal, () => client.interactions)

@@ -58,6 +58,12 @@ export async function showSession(client: Client, { id: named, messages: limit, 
   return 0
 }
 
+/** As `svc session show` prints it, oldest first; empty where nothing was said. */
+export async function saidLast({ sessions }: Client, sessionId: string, limit: number): Promise<string> {
+  const { items } = await sessions.messages({ sessionId, order: 'desc', limit })
+  return items.toReversed().map(messageText).join('')
+}
+
 /** As a list says it: of the whole family, so that what it delegated to counts too. */
 async function stateOf({ sessions }: Client, session: Session): Promise<SessionRecord['state']> {
   const { id, parentId, directory } = session

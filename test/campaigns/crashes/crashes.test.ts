@@ -26,7 +26,7 @@ import { durable, rebuild, unfinished } from '../../e2e/server/transcript.js'
 import { SEED, times } from '../scale.js'
 import { PATIENCE } from '../../fakes/patience.js'
 
-const CRASHES = times(16, 200)
+const CRASHES = times(6, 200)
 /** Prompts waiting at most, so that the end can be waited for. */
 const BACKLOG = 3
 

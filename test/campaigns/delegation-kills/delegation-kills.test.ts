@@ -26,7 +26,7 @@ import {
 import { SEED, times } from '../scale.js'
 import { PATIENCE } from '../../fakes/patience.js'
 
-const KILLS = times(3, 40)
+const KILLS = times(1, 40)
 const WORKS = ['write', 'fail', 'tidy']
 /** In the arguments of the commands, which sleep a tenth of a second. */
 const MARK = '00470815'

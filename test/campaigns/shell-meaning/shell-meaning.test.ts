@@ -8,7 +8,7 @@ import { PATIENCE } from '../../fakes/patience.js'
 import { SEED, WHOLE } from '../scale.js'
 import { campaign, effectsUnder, type Outcome } from './campaign.js'
 
-const LINES = Number(process.env['SVC_CAMPAIGN_LINES'] ?? (WHOLE ? 250_000 : 1500))
+const LINES = Number(process.env['SVC_CAMPAIGN_LINES'] ?? (WHOLE ? 250_000 : 600))
 const HOUR = 3_600_000
 const NO_BASH = lacking('bash', 'timeout')
 

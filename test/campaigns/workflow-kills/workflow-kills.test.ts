@@ -15,7 +15,7 @@ import { openScene, type Scene, type Server } from '../../e2e/server/server.js'
 import { SEED, times } from '../scale.js'
 import { PATIENCE } from '../../fakes/patience.js'
 
-const KILLS = times(5, 40)
+const KILLS = times(3, 40)
 const ROUTE = '/v2/plugins/dev.svc.workflows'
 /** Workflows due at the same instant. */
 const TOGETHER = 3

@@ -22,7 +22,7 @@ export interface Making {
 
 /** What is told of when an action is carried out. */
 interface Given {
-  readonly context: MachineContext
+  context: MachineContext
   readonly event: AnyEventObject
   readonly self: AnyActorScope['self']
   readonly system: AnyActorScope['system']
@@ -57,19 +57,31 @@ type Assignment = (given: Given, params: unknown) => object
 /** `coming`: ids of actors that begin meanwhile, who may be sent to before they are there. */
 export function perform(making: Making, actions: readonly Action[], coming?: string[]): void {
   if (actions.length === 0) return
+  const { draft, event, scope } = making
+  const given = { context: draft.context, event, self: scope.self, system: scope.system, spawn: noSpawn }
   const retries: (() => void)[] = []
-  performAll(making, actions, coming, retries)
+  performAll({ making, given, coming, retries }, actions)
   for (const retry of retries) retry()
 }
 
-function performAll(making: Making, actions: readonly Action[], coming: string[] | undefined, retries: (() => void)[]): void {
-  const { draft, event, scope } = making
+/** What the actions of one list have in common. */
+interface Performance {
+  readonly making: Making
+  /** As it is at the action that is under way. */
+  readonly given: Given
+  readonly coming: string[] | undefined
+  readonly retries: (() => void)[]
+}
+
+function performAll(performance: Performance, actions: readonly Action[]): void {
+  const { making, given, coming, retries } = performance
+  const { draft, scope } = making
   for (const action of actions) {
-    const given: Given = { context: draft.context, event, self: scope.self, system: scope.system, spawn: noSpawn }
+    given.context = draft.context
     const meant = meaningOf(draft, action)
     const params = paramsOf(action, given)
     if (meant === undefined || !isBuiltin(meant)) {
-      scope.actionExecutor({ type: nameOf(action), info: given, params, exec: meant } as never)
+      scope.actionExecutor({ type: nameOf(action), info: { ...given }, params, exec: meant } as never)
       continue
     }
     const [told, more] = resolved(making, meant, given, params, coming)
@@ -78,7 +90,7 @@ function performAll(making: Making, actions: readonly Action[], coming: string[]
     // What it is told of besides is the scope: nobody who watches sees that.
     if (execute !== undefined)
       scope.actionExecutor({ type: meant.type, info: scope as never, params: told as never, exec: execute as never })
-    if (more !== undefined) performAll(making, more, coming, retries)
+    if (more !== undefined) performAll(performance, more)
   }
 }
 

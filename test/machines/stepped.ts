@@ -58,7 +58,8 @@ function told(machine: AnyStateMachine, input: unknown, path: readonly EventObje
   return records
 }
 
-function plain(event: InspectionEvent): unknown[] {
+/** What a watcher is told, without what differs from run to run. */
+export function plain(event: InspectionEvent): unknown[] {
   const { id } = event.actorRef as AnyActorRef
   const name = id.startsWith('x:') ? 'root' : id
   switch (event.type) {

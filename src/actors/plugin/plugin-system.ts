@@ -140,12 +140,14 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
   return {
     facade: createFacade(deps, { ...plans, registry, supervisor, records, directories, workspaces, builtIns, switches, dependencies }),
     async ready(directory, sessionId, isEnough) {
-      await workspaces.use(directory, sessionId === undefined ? undefined : { sessionId, isVisit: isEnough !== undefined })
+      const session = sessionId === undefined ? undefined : { sessionId, isVisit: isEnough !== undefined }
+      if (!workspaces.isCurrent(directory, session)) await workspaces.use(directory, session)
       for (const above of sessionId === undefined ? [] : line(sessionId).slice(1))
         if (deps.isSession(above, directory)) await workspaces.use(directory, { sessionId: above, isVisit: true })
       const view = registry.view(directory, sessionId)
-      if (isEnough?.(view) === true) return view
-      await waitAtMost(effects.clock, supervisor.settled(directories.keys(directory)), FIRST_START) // I2
+      const keys = directories.keys(directory)
+      if (isEnough?.(view) === true || !supervisor.isStarting(keys)) return view
+      await waitAtMost(effects.clock, supervisor.settled(keys), FIRST_START) // I2
       return registry.view(directory, sessionId)
     },
     current: (directory, sessionId) => registry.view(directory, sessionId),
@@ -234,14 +236,21 @@ function retry(records: PluginRecords, supervisor: PackageSupervisor, spec: stri
 function deliverEvent(registry: Registry, line: Line, [event, { directory, sessionId }]: Parameters<PluginSystem['deliver']>): void {
   let family: readonly string[] | undefined
   for (const { pluginId, events, reach } of registry.subscribers()) {
+    if (!begins(event.type, events.namespaces)) continue
     if (directory !== undefined && registry.isHidden(directory, pluginId)) continue
     if (reach.type !== 'everywhere' && reach.directory !== directory) continue
     if (reach.type === 'session') {
       family ??= sessionId === undefined ? [] : line(sessionId)
       if (!family.includes(reach.sessionId)) continue
     }
-    if (events.namespaces.some((prefix) => event.type.startsWith(prefix))) events.deliver(event)
+    events.deliver(event)
   }
+}
+
+/** Asked of every event for every plugin. */
+function begins(type: string, prefixes: readonly string[]): boolean {
+  for (const prefix of prefixes) if (type.startsWith(prefix)) return true
+  return false
 }
 
 /** Revisions and digests of content that runs, or may run again. */

@@ -8,6 +8,7 @@ import {
   createActor,
   type MachineContext,
 } from 'xstate'
+import { createChild } from './child.js'
 import type { Action } from './layout.js'
 import { type Draft, isTold, seen } from './snapshot.js'
 
@@ -21,10 +22,12 @@ export interface Making {
 
 /** What is told of when an action is carried out. */
 interface Given {
-  readonly context: MachineContext
+  context: MachineContext
   readonly event: AnyEventObject
   readonly self: AnyActorScope['self']
   readonly system: AnyActorScope['system']
+  /** To an assignment. */
+  readonly spawn: typeof noSpawn
 }
 
 /** What XState makes of `assign`, `spawnChild` and the like; it says what it is to do, and then does it. */
@@ -49,31 +52,45 @@ interface Builtin {
   readonly actorRef?: unknown
 }
 
-type Assignment = (given: Given & { spawn(): never }, params: unknown) => object
+type Assignment = (given: Given, params: unknown) => object
 
 /** `coming`: ids of actors that begin meanwhile, who may be sent to before they are there. */
 export function perform(making: Making, actions: readonly Action[], coming?: string[]): void {
   if (actions.length === 0) return
+  const { draft, event, scope } = making
+  const given = { context: draft.context, event, self: scope.self, system: scope.system, spawn: noSpawn }
   const retries: (() => void)[] = []
-  performAll(making, actions, coming, retries)
+  performAll({ making, given, coming, retries }, actions)
   for (const retry of retries) retry()
 }
 
-function performAll(making: Making, actions: readonly Action[], coming: string[] | undefined, retries: (() => void)[]): void {
-  const { draft, event, scope } = making
+/** What the actions of one list have in common. */
+interface Performance {
+  readonly making: Making
+  /** As it is at the action that is under way. */
+  readonly given: Given
+  readonly coming: string[] | undefined
+  readonly retries: (() => void)[]
+}
+
+function performAll(performance: Performance, actions: readonly Action[]): void {
+  const { making, given, coming, retries } = performance
+  const { draft, scope } = making
   for (const action of actions) {
-    const given: Given = { context: draft.context, event, self: scope.self, system: scope.system }
+    given.context = draft.context
     const meant = meaningOf(draft, action)
     const params = paramsOf(action, given)
     if (meant === undefined || !isBuiltin(meant)) {
-      scope.actionExecutor({ type: nameOf(action), info: given, params, exec: meant } as never)
+      scope.actionExecutor({ type: nameOf(action), info: { ...given }, params, exec: meant } as never)
       continue
     }
     const [told, more] = resolved(making, meant, given, params, coming)
     if (coming !== undefined && meant.retryResolve !== undefined) retries.push(() => meant.retryResolve?.(scope, seen(draft), told))
     const { execute } = meant
-    if (execute !== undefined) scope.actionExecutor({ type: meant.type, info: given, params: told, exec: () => execute(scope, told) })
-    if (more !== undefined) performAll(making, more, coming, retries)
+    // What it is told of besides is the scope: nobody who watches sees that.
+    if (execute !== undefined)
+      scope.actionExecutor({ type: meant.type, info: scope as never, params: told as never, exec: execute as never })
+    if (more !== undefined) performAll(performance, more)
   }
 }
 
@@ -102,10 +119,12 @@ function resolved(
 }
 
 function assigned({ assignment }: Builtin, given: Given, params: unknown): object {
-  const told = { ...given, spawn: noSpawn }
-  if (typeof assignment === 'function') return assignment(told, params)
+  if (typeof assignment === 'function') return assignment(given, params)
   const update: Record<string, unknown> = {}
-  for (const [key, value] of Object.entries(assignment ?? {})) update[key] = isTold(value) ? value(told, params) : value
+  for (const key in assignment) {
+    const value = assignment[key]
+    update[key] = isTold(value) ? value(given, params) : value
+  }
   return update
 }
 
@@ -117,18 +136,36 @@ function spawned(making: Making, { id, src, systemId, input, syncSnapshot }: Bui
   const { draft, scope } = making
   const logic = typeof src === 'string' ? (draft.machine.implementations.actors[src] as AnyActorLogic | undefined) : src
   const own = typeof id === 'function' ? id(given) : (id ?? '')
-  const told = isTold(input) ? input({ context: given.context, event: given.event, self: given.self }) : input
-  const ref = logic && createActor(logic, { id: own, src, parent: scope.self, syncSnapshot, systemId, input: told } as never)
-  draft.children = { ...draft.children, [own]: ref }
+  const told = isTold(input) ? input(given) : input
+  const ref = logic && made(logic, { id: own, src, parent: scope.self, input: told }, { syncSnapshot, systemId })
+  const children = others(draft.children, own)
+  children[own] = ref
+  draft.children = children
   return { id, systemId, actorRef: ref, src, input: told }
+}
+
+/** What others are told of as it changes, or find by a name, is made by XState. */
+function made(
+  logic: AnyActorLogic,
+  origin: Parameters<typeof createChild>[1],
+  { syncSnapshot, systemId }: { readonly syncSnapshot: boolean | undefined; readonly systemId: string | undefined },
+): AnyActorRef {
+  if (syncSnapshot !== true && systemId === undefined) return createChild(logic, origin)
+  return createActor(logic, { ...origin, syncSnapshot, systemId } as never)
+}
+
+/** Ids of calls are many: a record of them without a shape of its own costs V8 least. */
+function others(children: Draft['children'], id: string | undefined): Record<string, AnyActorRef | undefined> {
+  const kept = Object.create(null) as Record<string, AnyActorRef | undefined>
+  for (const key in children) if (key !== id) kept[key] = children[key]
+  return kept
 }
 
 function stopped(making: Making, { actorRef }: Builtin, given: Given, params: unknown): unknown {
   const { draft } = making
   const named = isTold(actorRef) ? actorRef(given, params) : actorRef
   const ref = typeof named === 'string' ? draft.children[named] : (named as AnyActorRef | undefined)
-  const { [ref?.id ?? '']: _stopped, ...children } = draft.children
-  draft.children = children
+  draft.children = others(draft.children, ref?.id)
   return ref
 }
 

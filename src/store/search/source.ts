@@ -20,7 +20,7 @@ interface SearchedChange {
   readonly sessionId: string
   /** Undefined: every message of the session. */
   readonly messageId: string | undefined
-  /** It may have changed what is searched: it is of no tool's part, and of no file's. */
+  /** It may have changed what is searched: it is of no tool's part, and of no file's, and not of the beginning of an answer, which says nothing yet. */
   readonly isSaid: boolean
 }
 
@@ -60,7 +60,11 @@ export function createSearchSource(connection: Connection, log: { last(): number
       when type = 'message.updated' then json ->> '$.data.info.id'
       when type = 'message.part.updated' then json ->> '$.data.part.messageId'
       else json ->> '$.data.messageID' end as messageId,
-      type <> 'message.part.updated' or coalesce(json ->> '$.data.part.type', '') not in ('tool', 'file') as isSaid
+      case type
+        when 'message.updated' then json ->> '$.data.info.role' is not 'assistant' or json ->> '$.data.info.time.completed' is not null
+        when 'message.part.updated' then coalesce(json ->> '$.data.part.type', '') not in ('tool', 'file', 'step-start', 'step-finish')
+          and (json ->> '$.data.part.text' is not '' or json ->> '$.data.part.time.start' is null or json ->> '$.data.part.time.end' is not null)
+        else 1 end as isSaid
     from events where sequence > ? and session_id is not null
       and type in ('message.updated', 'message.removed', 'message.part.updated', 'message.part.removed', 'session.created', 'session.deleted')
       and (type <> 'session.created' or exists (select 1 from messages where messages.session_id = events.session_id))

@@ -31,6 +31,21 @@ function stored(): { readonly store: () => Store; readonly path: string } {
   return { store: () => openStore({ directory, now: () => 1_000 }), path: join(directory, 'search.sqlite3') }
 }
 
+it('reads an answer once it is over, or has said something, and not as it begins', () => {
+  const store = storeWith(SAID)
+  catchUp(store)
+  const told = (info: object, part?: object) => {
+    tell(store, 'message.updated', { info: { id: 'msg_a', role: 'assistant', ...info } })
+    if (part !== undefined) tell(store, 'message.part.updated', { part: { messageId: 'msg_a', type: 'text', ...part } })
+    catchUp(store)
+    return find(store, 'marzipan')
+  }
+  store.transact('process', () => say(store, { id: 'msg_a', text: 'marzipan' }))
+  const begun = store.transact('process', () => told({ time: { created: 1 } }, { text: '', time: { start: 1 } }))
+  const ended = store.transact('process', () => told({ time: { created: 1, completed: 2 } }))
+  expect([begun, ended]).toEqual([[], ['msg_a']])
+})
+
 describe('what is found', () => {
   const store = storeWith(SAID)
   catchUp(store)

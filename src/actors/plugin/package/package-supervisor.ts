@@ -27,7 +27,9 @@ export interface PackageSupervisor {
   /** To an actor that exists; otherwise nothing. */
   tell(key: string, event: PackageEvent): void
   snapshot(key: string): PackageSnapshot | undefined
-  /** Resolves when none of the keys is on its way to a first generation. */
+  /** Whether one of the keys is on its way to a first generation. */
+  isStarting(keys: Iterable<string>): boolean
+  /** Resolves when none is. */
   settled(keys: Iterable<string>): Promise<void>
   /** Retires everything; resolves when every actor has ended. */
   drain(): Promise<void>
@@ -124,6 +126,13 @@ export function supervisePackages(deps: SupervisorDeps): PackageSupervisor {
     tell: (key, event) => void (resting.hear(key, event) || packages.send(key, event)),
     wake: resting.wake,
     snapshot: (key) => resting.snapshot(key) ?? packages.get(key)?.getSnapshot(),
+    isStarting(keys) {
+      for (const key of keys) {
+        const snapshot = packages.get(key)?.getSnapshot()
+        if (resting.isStarting(key) || (snapshot !== undefined && isPending(snapshot))) return true
+      }
+      return false
+    },
     async settled(keys) {
       await Promise.all([...keys].map(untilServing))
     },

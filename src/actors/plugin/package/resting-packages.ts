@@ -40,6 +40,8 @@ export interface RestingPackages {
   wake(key: string): void
   /** Those that serve have actors afterwards. */
   wakeAll(): void
+  /** Whether it rests, and does not serve yet. */
+  isStarting(key: string): boolean
   /** Resolves when it serves, or has an actor. */
   settled(key: string): Promise<void>
   /** Retires all; those that somebody is inside of have actors afterwards. */
@@ -116,6 +118,10 @@ export function createRestingPackages({ prepare, onState, onStart, onWoken }: Re
     wake,
     wakeAll() {
       for (const [key, { generation }] of sleepers) if (generation !== undefined) wake(key)
+    },
+    isStarting(key) {
+      const sleeper = sleepers.get(key)
+      return sleeper !== undefined && sleeper.generation === undefined
     },
     async settled(key) {
       await sleepers.get(key)?.prepared

@@ -7,6 +7,7 @@
 import { type ActorRefFrom, createActor, fromCallback, fromPromise } from 'xstate'
 import { type Looked, type SessionUse, type WorkspaceInput, workspaceMachine } from '../../../machines/plugin/workspace.machine.js'
 import type { Effects } from '../../../ports/effects.js'
+import { laidOut } from '../../../kernel/machine/laid-out.js'
 import { waitAtMost } from '../../../kernel/patience.js'
 import { supervise } from '../../../kernel/supervise.js'
 import { pluginRoots } from '../../resource/config/config-files.js'
@@ -37,6 +38,8 @@ export interface Workspaces {
    * session is told by `sessionEnded`, unless it is a visit.
    */
   use(directory: string, session?: SessionUse): Promise<void>
+  /** Whether `use` would tell nobody, look at nothing and wait for nothing. */
+  isCurrent(directory: string, session?: SessionUse): boolean
   /** Looks now, at everything. */
   refresh(directory: string): Promise<void>
   /** The workspace it was used in. */
@@ -118,6 +121,19 @@ export function createWorkspaces({ effects, snapshots, actors, look, onIdle }: W
   }
 
   return {
+    isCurrent(directory, session) {
+      const held = tracked.get(directory)
+      const snapshot = snapshots.latest(directory)
+      if (held === undefined || snapshot === undefined || snapshot !== held.seen) return false
+      const now = held.ref.getSnapshot()
+      if (now.status !== 'active' || now.hasTag('due') || now.hasTag('looking')) return false
+      const { sessions, visits, unwatched } = now.context
+      const isTold =
+        session === undefined
+          ? clock.monotonic() - held.usedAt >= SOON
+          : !sessions.includes(session.sessionId) || visits.includes(session.sessionId)
+      return !isTold && !unwatched.some((root) => snapshot.pluginFolders.includes(root))
+    },
     async use(directory, session) {
       const held = track(directory)
       if (held === undefined) return
@@ -159,7 +175,7 @@ function workspaceLogic(
   tracked: ReadonlyMap<string, Held>,
   lookAt: (directory: string, held: Held) => Promise<Looked>,
 ): typeof workspaceMachine {
-  return workspaceMachine.provide({
+  const logic = workspaceMachine.provide({
     actors: {
       watches: fromCallback<{ type: string }, WorkspaceInput>(({ input: { directory }, sendBack }) => {
         const watches = watchRoots({
@@ -184,4 +200,5 @@ function workspaceLogic(
       }),
     },
   })
+  return laidOut(logic)
 }

@@ -37,6 +37,7 @@ export interface Registry {
 }
 
 const KEPT_VIEWS = 256
+const NONE: readonly string[] = []
 
 /** `line`: absent = no session stands below another. */
 export function createRegistry(line: Line = (sessionId) => [sessionId]): Registry {
@@ -45,10 +46,13 @@ export function createRegistry(line: Line = (sessionId) => [sessionId]): Registr
   const views = createLru<string, RegistryView>(KEPT_VIEWS)
   let generation = 0
   let subscribers: readonly Subscriber[] | undefined
+  /** Sessions that have something of their own, by directory. */
+  let owners: ReadonlyMap<string, ReadonlySet<string>> | undefined
 
   function changed(): void {
     generation++
     subscribers = undefined
+    owners = undefined
     views.clear()
   }
 
@@ -68,12 +72,8 @@ export function createRegistry(line: Line = (sessionId) => [sessionId]): Registr
 
   /** Of the session and those above it, the ones for which there is something in the directory; the nearest first. */
   function withOwn(directory: string, sessionId: string): readonly string[] {
-    const having = new Set(
-      [...entries.values()].flatMap(({ publication: { reach } }) =>
-        reach.type === 'session' && reach.directory === directory ? [reach.sessionId] : [],
-      ),
-    )
-    return having.size === 0 ? [] : line(sessionId).filter((id) => having.has(id))
+    const having = (owners ??= ownersOf(entries.values())).get(directory)
+    return having === undefined ? NONE : line(sessionId).filter((id) => having.has(id))
   }
 
   const isHidden = (directory: string, pluginId: string): boolean => hidden.get(directory)?.(pluginId) ?? false
@@ -94,8 +94,8 @@ export function createRegistry(line: Line = (sessionId) => [sessionId]): Registr
       changed()
     },
     view(directory, sessionId) {
-      const sessions = sessionId === undefined ? [] : withOwn(directory, sessionId)
-      const key = [directory, ...sessions].join('\0')
+      const sessions = sessionId === undefined ? NONE : withOwn(directory, sessionId)
+      const key = sessions.length === 0 ? directory : [directory, ...sessions].join('\0')
       const kept = views.get(key)
       if (kept !== undefined) return kept
       const seen = inFamily([...entries.values()], sessions)
@@ -127,6 +127,15 @@ export function createRegistry(line: Line = (sessionId) => [sessionId]): Registr
       return generation
     },
   }
+}
+
+function ownersOf(entries: Iterable<Entry>): ReadonlyMap<string, ReadonlySet<string>> {
+  const owners = new Map<string, Set<string>>()
+  for (const { publication } of entries) {
+    const { reach } = publication
+    if (reach.type === 'session') owners.set(reach.directory, (owners.get(reach.directory) ?? new Set()).add(reach.sessionId))
+  }
+  return owners
 }
 
 /** What judges or changes calls for the installation is not for a workspace to switch off, wherever it runs; what is built in goes as a whole. */

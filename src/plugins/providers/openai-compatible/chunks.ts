@@ -28,6 +28,19 @@ export function grownBy({ error, choices }: Mended): { readonly field: Growing; 
   return content === undefined ? { field: 'reasoning_content', text: thought } : undefined
 }
 
+/** The same of a chunk as it came, where it says text and is otherwise empty: that is most of them. Undefined = it has to be looked at. */
+export function textAlone({ error, usage, choices }: JsonRecord): string | undefined {
+  const choice: unknown = Array.isArray(choices) ? choices[0] : undefined
+  if (isSaid(error) || isSaid(usage) || !isRecord(choice) || isSaid(choice.error) || isSaid(choice.finish_reason)) return undefined
+  const { delta } = choice
+  if (!isRecord(delta) || isSaid(delta.tool_calls) || isSaid(delta.reasoning_content) || isSaid(delta.reasoning)) return undefined
+  return typeof delta.content === 'string' ? filled(delta.content) : undefined
+}
+
+function isSaid(value: unknown): boolean {
+  return value !== undefined && value !== null
+}
+
 export function mend(chunk: JsonRecord): Mended {
   const first: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined
   const choice = isRecord(first) ? first : undefined

@@ -11,7 +11,7 @@ import { inStreamError, streamFault } from '../exchange/errors.js'
 import type { Answer, AnswerDeps } from '../exchange/protocol.js'
 import { isRecord, type JsonRecord } from '../../../protocol/text/json.js'
 import { filled } from '../exchange/json.js'
-import { grownBy, isEmpty, mend } from './chunks.js'
+import { grownBy, isEmpty, mend, textAlone } from './chunks.js'
 import { createToolCalls } from './tool-calls.js'
 import { normaliseUsage } from './usage.js'
 
@@ -63,6 +63,11 @@ export function createAnswer({ push, broken, context, onOddUsage }: AnswerDeps):
 
   return {
     read(chunk) {
+      const said = isShared || reason !== undefined ? undefined : textAlone(chunk)
+      if (said !== undefined) {
+        grow('content', said)
+        return undefined
+      }
       const choice = choiceOf(chunk)
       reason ??= reasonOf(chunk)
       if (isRecord(choice?.delta) && Array.isArray(choice.delta.tool_calls)) calls.announce(choice.delta.tool_calls)

@@ -2,12 +2,12 @@
  * The messages of a request as JSON. A conversation grows at its end: the bytes written for the step before stand, and a step writes what is new.
  *
  * I1 What is kept is the same whoever asks: it has no content that is held for one request, and ends where nothing that follows changes it.
- * I2 The messages of the system, which stand before, are written in each step: they are none of the conversation.
+ * I2 The messages of the system, which stand before, are none of the conversation: they are kept by themselves, for as long as they are the same.
  */
 import { createGrown } from '../../../kernel/grown.js'
 import type { ModelMessage } from '../../../ports/provider-adapter.js'
 import { wellFormed } from '../exchange/json.js'
-import { type Growing, grownBy, type Piece, textOf } from '../exchange/pieces.js'
+import { type Bytes, type Growing, grownBy, type Piece, textOf } from '../exchange/pieces.js'
 import { messagesOf } from './messages.js'
 import { type PromptRules, toPrompt } from './prompt.js'
 
@@ -29,7 +29,20 @@ export function written(messages: readonly ModelMessage[], writing: Writing): Pi
   const systems = start === -1 ? messages : messages.slice(0, start)
   const said = start === -1 ? [] : messages.slice(start)
   const standing = standingOf(said, writing)
-  return listOf([write(systems, writing), ...standing.pieces, write(said.slice(standing.upTo), writing)])
+  return listOf([systemsIn(systems, writing), ...standing.pieces, write(said.slice(standing.upTo), writing)])
+}
+
+const keptSystems = createGrown<ModelMessage, { readonly key: string; readonly bytes: Bytes }>()
+
+function systemsIn(systems: readonly ModelMessage[], writing: Writing): Piece {
+  const { key, mark } = writing
+  const known = keptSystems.of(systems)
+  if (known?.length === systems.length && known.made.key === key) return known.made.bytes
+  const json = write(systems, writing)
+  if (systems.length === 0 || json.includes(mark)) return json // I1
+  const bytes = Buffer.from(json)
+  keptSystems.keep(systems, { key, bytes })
+  return bytes
 }
 
 /** What is written of the beginning of a conversation, and how far it goes. */

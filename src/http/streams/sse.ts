@@ -4,8 +4,8 @@
  * Owns the answers it has opened and one timer for all of them; does not know what a frame says.
  * I1 Frames reach the socket in the order they were written.
  * I2 What is written in one turn of the event loop leaves at its end, in one write for each reader. For few readers the first frame after a
- *    silence leaves at once, so that it does not wait for the work that comes with it; many are written to in rounds, with a pause between
- *    two of them that grows with their number, as a write costs more than what is in it. Readers with equal frames share the joined bytes.
+ *    silence leaves at once, so that it does not wait for the work that comes with it; for many, whatever comes within some milliseconds
+ *    leaves together, as a write costs more than what is in it. Readers with equal frames share the joined bytes.
  * I3 No stream is silent for longer than the heartbeat, and none keeps bytes that its peer does not take for longer than the write stall.
  * I4 `onClose` runs exactly once, whoever ended the stream.
  */
@@ -63,12 +63,10 @@ interface Streams extends EventStreamEffects {
   readonly tending: Alarm
   /** Those that are written to in the next round. */
   readonly dirty: Set<Live>
-  /** Set while the next round waits for its pause. */
+  /** Set while the next round waits. */
   readonly pause: Alarm
   /** The next round is at the end of this turn. */
   isSoon: boolean
-  /** When the last one was over. */
-  lastRound: number
   /** What everybody has been written since that round begins with this. */
   none: Batch
 }
@@ -78,10 +76,10 @@ const SHORTEST_WAIT = 100
 /** Silence, in ms, after which a frame waits for no others; where there are no more readers than these. */
 const SILENCE = 5
 const FEW = 16
-/** How many readers make the pause between two rounds a millisecond longer, and its longest. */
+/** How many readers make what is written wait a millisecond longer, and the longest that it waits. */
 const READERS_PER_MS = 25
 const LONGEST_PAUSE = 20
-/** Bytes for one reader that wait for no pause. */
+/** Bytes for one reader that do not wait. */
 const LARGE = 64 * 1024
 
 const HEAD: Readonly<Record<string, string>> = {
@@ -94,7 +92,7 @@ export function createEventStreams({ clock, soon }: EventStreamEffects): EventSt
   const tending = createAlarm(clock, () => tend(streams))
   const pause = createAlarm(clock, () => round(streams))
   const dirty: Set<Live> = new Set()
-  const streams: Streams = { clock, soon, open: new Set(), dirty, tending, pause, isSoon: false, lastRound: 0, none: emptyBatch() }
+  const streams: Streams = { clock, soon, open: new Set(), dirty, tending, pause, isSoon: false, none: emptyBatch() }
   const budget = createReaderBudget()
   return {
     create(raw, caller) {
@@ -206,13 +204,12 @@ function write(streams: Streams, live: Live, frame: Uint8Array): void {
   if (live.batch.bytes > LARGE) writeSoon(streams)
 }
 
-/** Those that are few are written to at the end of the turn, many when the pause since the last round is over. */
+/** Few are written to at the end of the turn, many after a pause. */
 function plan(streams: Streams): void {
-  const { clock, open, pause } = streams
+  const { open, pause } = streams
   if (streams.isSoon || pause.isSet) return
-  const least = Math.min(LONGEST_PAUSE, Math.floor(open.size / READERS_PER_MS))
-  const left = least === 0 ? 0 : streams.lastRound + least - clock.monotonic()
-  if (left > 0) pause.set(left)
+  const wait = Math.min(LONGEST_PAUSE, Math.floor(open.size / READERS_PER_MS))
+  if (wait > 0) pause.set(wait)
   else writeSoon(streams)
 }
 
@@ -224,13 +221,12 @@ function writeSoon(streams: Streams): void {
 }
 
 function round(streams: Streams): void {
-  const { clock, dirty } = streams
+  const { dirty } = streams
   streams.isSoon = false
   const all = [...dirty]
   dirty.clear()
   streams.none = emptyBatch()
   for (const live of all) flush(streams, live)
-  streams.lastRound = clock.monotonic()
 }
 
 function flush(streams: Streams, live: Live): void {

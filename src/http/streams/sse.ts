@@ -3,9 +3,10 @@
  *
  * Owns the answers it has opened and one timer for all of them; does not know what a frame says.
  * I1 Frames reach the socket in the order they were written.
- * I2 What is written in one turn of the event loop leaves at its end, in one write for each reader. For few readers the first frame after a
- *    silence leaves at once, so that it does not wait for the work that comes with it; for many, whatever comes within some milliseconds
- *    leaves together, as a write costs more than what is in it. Readers with equal frames share the joined bytes.
+ * I2 What is written in one turn of the event loop leaves at its end, in one write for each reader. For few readers a frame that is awaited
+ *    leaves at once after a silence, with what was written before it, so that it does not wait for the work that comes with it; for many,
+ *    whatever comes within some milliseconds leaves together, as a write costs more than what is in it. Readers with equal frames share the
+ *    joined bytes.
  * I3 No stream is silent for longer than the heartbeat, and none keeps bytes that its peer does not take for longer than the write stall.
  * I4 `onClose` runs exactly once, whoever ended the stream.
  */
@@ -73,7 +74,7 @@ interface Streams extends EventStreamEffects {
 
 const HEARTBEAT = Buffer.from(':\n\n')
 const SHORTEST_WAIT = 100
-/** Silence, in ms, after which a frame waits for no others; where there are no more readers than these. */
+/** Silence, in ms, after which a frame that is awaited waits for no others; where there are no more readers than these. */
 const SILENCE = 5
 const FEW = 16
 /** How many readers make what is written wait a millisecond longer, and the longest that it waits. */
@@ -111,7 +112,7 @@ export function createEventStreams({ clock, soon }: EventStreamEffects): EventSt
       raw.once('close', () => live.share.leave())
       return {
         open: (headers, onClose) => open(streams, live, headers, onClose),
-        write: (frame) => write(streams, live, frame),
+        write: (frame, isAwaited) => write(streams, live, frame, isAwaited),
         pending: () => pendingOf(live),
         room: live.share.room,
         async drained() {
@@ -190,14 +191,14 @@ function open(streams: Streams, live: Live, headers: Readonly<Record<string, str
 }
 
 /** I2 */
-function write(streams: Streams, live: Live, frame: Uint8Array): void {
+function write(streams: Streams, live: Live, frame: Uint8Array, isAwaited = false): void {
   if (live.phase === 'closed' || live.endsAtOnce) return
   const isFirst = live.batch.frame === undefined
   live.batch = batchWith(live.batch, frame)
   live.share.wrote(frame.byteLength)
   if (live.phase === 'collecting') return
+  if (isAwaited && streams.open.size <= FEW && streams.clock.monotonic() - live.lastWrite >= SILENCE) return flush(streams, live)
   if (isFirst) {
-    if (streams.open.size <= FEW && streams.clock.monotonic() - live.lastWrite >= SILENCE) return flush(streams, live)
     streams.dirty.add(live)
     plan(streams)
   }

@@ -135,8 +135,8 @@ export interface Sessions {
 
 /** Where one subscriber's frames go. Frames are whole SSE records as bytes. */
 export interface FrameSink {
-  /** Writes a frame; called synchronously, in order. Frames of one tick may be joined by the sink. */
-  write(frame: Uint8Array): void
+  /** Writes a frame; called synchronously, in order. Frames of one tick may be joined by the sink, unless somebody waits to see this one grow. */
+  write(frame: Uint8Array, isAwaited?: boolean): void
   /** Bytes written but not yet taken by the peer; the subscription is closed as lagged when it stays over the limit. */
   pending(): number
   /** Bytes of the log that one page may have: less where many readers share what their caller may keep waiting. */

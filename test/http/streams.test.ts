@@ -157,20 +157,21 @@ describe('an event stream', () => {
     expect(turns.length).toBe(1)
   })
 
-  test('sends the first frame after a silence at once, and joins those that follow it', async () => {
+  test('sends a frame that is awaited at once after a silence, with those before it, and joins those that follow it', async () => {
     const turns: (() => void)[] = []
     const { clock, sinks, read } = await bench({ soon: (run) => turns.push(run) })
     const stream = await read()
     clock.advance(5)
-    for (const text of ['a', 'b', 'c']) sinks[0]?.write(frame(text))
+    sinks[0]?.write(frame('before'))
+    for (const text of ['a', 'b', 'c']) sinks[0]?.write(frame(text), true)
     await stream.until('data: a')
-    expect({ chunk: stream.chunks.at(-1), turns: turns.length }).toEqual({ chunk: 'data: a\n\n', turns: 1 })
+    expect({ chunk: stream.chunks.at(-1), turns: turns.length }).toEqual({ chunk: 'data: before\n\ndata: a\n\n', turns: 1 })
     clock.advance(4)
     turns.shift()?.()
     await stream.until('data: c')
     expect(stream.chunks.at(-1)).toBe('data: b\n\ndata: c\n\n')
     clock.advance(4)
-    sinks[0]?.write(frame('d'))
+    sinks[0]?.write(frame('d'), true)
     expect(turns.length).toBe(1)
   })
 

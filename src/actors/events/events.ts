@@ -162,7 +162,7 @@ function sendLive({ bus }: StreamDeps, scope: Audience, sink: FrameSink, { lagge
   return bus.subscribe((record) => {
     if (!scope.hears(record)) return
     const frame = record.frame()
-    sink.write(frame)
+    sink.write(frame, !record.durable)
     bytes += frame.byteLength
     unchecked += frame.byteLength
     if (++records % LAG_CHECK !== 0 && unchecked < LIMITS.events.recordBytes) return

@@ -13,6 +13,7 @@ import type { Durability, Store, Stored } from '../../store/store.js'
 import type { Effects } from '../../ports/effects.js'
 import type { Emit } from '../../ports/doors.js'
 import type { Bus, BusRecord } from './bus.js'
+import { createGroups, type Together } from './groups.js'
 import { createSequence } from './sequence.js'
 import { createStamps, type Draft, type OpenEvent, ownDraft } from './stamps.js'
 import { type CommitMark, createSyncs } from './syncs.js'
@@ -36,6 +37,8 @@ export interface Change {
 export interface Journal {
   /** Runs `change` in one transaction; the events it emits are stored with it and published after it. */
   commit<T>(durability: Durability, change: (tx: Change) => T): T
+  /** Commits with whatever else is to be committed so in this turn of the event loop, as `process`; settled once that is done. */
+  readonly together: Together<Change>
   /** What is committed so far. */
   mark(): CommitMark
   /** Resolves once everything committed so far, or up to the mark, survives power loss; whoever waits in one turn of the loop, or while a sync is under way, shares one sync. */
@@ -79,7 +82,7 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
     )
   }
 
-  return {
+  const journal: Omit<Journal, 'together'> = {
     commit(durability, change) {
       if (open !== undefined) throw new Error('commits do not nest: pass the change on instead')
       const records: BusRecord[] = []
@@ -131,6 +134,7 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
       return commits
     },
   }
+  return Object.assign(journal, { together: createGroups(journal) })
 }
 
 /** What a change is handed: `keep` stores an event and gives it its number. */

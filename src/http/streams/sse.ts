@@ -3,16 +3,20 @@
  *
  * Owns the answers it has opened and one timer for all of them; does not know what a frame says.
  * I1 Frames reach the socket in the order they were written.
- * I2 The first frame after a silence leaves at once, so that it does not wait for the work that comes with it; those that follow it in one turn
- *    of the event loop leave in one write. Subscribers with equal frames share the joined bytes.
+ * I2 What is written in one turn of the event loop leaves at its end, in one write for each reader. For few readers a frame that is awaited
+ *    leaves at once after a silence, with what was written before it, so that it does not wait for the work that comes with it; for many,
+ *    whatever comes within some milliseconds leaves together, as a write costs more than what is in it. Readers with equal frames share the
+ *    joined bytes.
  * I3 No stream is silent for longer than the heartbeat, and none keeps bytes that its peer does not take for longer than the write stall.
  * I4 `onClose` runs exactly once, whoever ended the stream.
  */
 import { type Alarm, createAlarm } from '../../kernel/alarm.js'
 import type { ServerResponse } from 'node:http'
+import type { Writable } from 'node:stream'
 import type { Clock } from '../../ports/effects.js'
 import type { FrameSink } from '../../ports/facades.js'
 import { LIMITS } from '../../protocol/limits.js'
+import { type Batch, batchWith, emptyBatch, joinedBatch } from './batches.js'
 import { createReaderBudget, type ReaderBudget } from './reader-budget.js'
 import { untilWritable } from './writable.js'
 
@@ -39,9 +43,10 @@ export interface EventStreamEffects {
 interface Live {
   readonly raw: ServerResponse
   readonly share: ReturnType<ReaderBudget['join']>
-  /** Not yet written to the socket. */
-  frames: Uint8Array[]
-  collected: number
+  /** Where its bytes go: once its head has left, past the answer to the socket itself. */
+  out: Writable
+  /** Not yet written to it. */
+  batch: Batch
   phase: 'collecting' | 'open' | 'closed'
   /** It was ended before it was open. */
   endsAtOnce: boolean
@@ -56,16 +61,27 @@ interface Live {
 /** All streams, and what they have in common. */
 interface Streams extends EventStreamEffects {
   readonly open: Set<Live>
-  /** Those that write at the end of the turn. */
-  readonly dirty: Set<Live>
-  readonly join: ReturnType<typeof joinFrames>
   readonly tending: Alarm
+  /** Those that are written to in the next round. */
+  readonly dirty: Set<Live>
+  /** Set while the next round waits. */
+  readonly pause: Alarm
+  /** The next round is at the end of this turn. */
+  isSoon: boolean
+  /** What everybody has been written since that round begins with this. */
+  none: Batch
 }
 
 const HEARTBEAT = Buffer.from(':\n\n')
 const SHORTEST_WAIT = 100
-/** Silence, in ms, after which a frame waits for no others. */
+/** Silence, in ms, after which a frame that is awaited waits for no others; where there are no more readers than these. */
 const SILENCE = 5
+const FEW = 16
+/** How many readers make what is written wait a millisecond longer, and the longest that it waits. */
+const READERS_PER_MS = 25
+const LONGEST_PAUSE = 20
+/** Bytes for one reader that do not wait. */
+const LARGE = 64 * 1024
 
 const HEAD: Readonly<Record<string, string>> = {
   'content-type': 'text/event-stream; charset=utf-8',
@@ -75,15 +91,17 @@ const HEAD: Readonly<Record<string, string>> = {
 
 export function createEventStreams({ clock, soon }: EventStreamEffects): EventStreams {
   const tending = createAlarm(clock, () => tend(streams))
-  const streams: Streams = { clock, soon, open: new Set(), dirty: new Set(), join: joinFrames(), tending }
+  const pause = createAlarm(clock, () => round(streams))
+  const dirty: Set<Live> = new Set()
+  const streams: Streams = { clock, soon, open: new Set(), dirty, tending, pause, isSoon: false, none: emptyBatch() }
   const budget = createReaderBudget()
   return {
     create(raw, caller) {
       const live: Live = {
         raw,
         share: budget.join(caller, { pending: () => pendingOf(live), cut: () => cut(live) }),
-        frames: [],
-        collected: 0,
+        out: raw,
+        batch: streams.none,
         phase: 'collecting',
         endsAtOnce: false,
         lastWrite: clock.monotonic(),
@@ -94,12 +112,12 @@ export function createEventStreams({ clock, soon }: EventStreamEffects): EventSt
       raw.once('close', () => live.share.leave())
       return {
         open: (headers, onClose) => open(streams, live, headers, onClose),
-        write: (frame) => write(streams, live, frame),
+        write: (frame, isAwaited) => write(streams, live, frame, isAwaited),
         pending: () => pendingOf(live),
         room: live.share.room,
         async drained() {
           flush(streams, live)
-          if (live.phase === 'open') await untilWritable(raw)
+          if (live.phase === 'open') await untilWritable(live.out)
         },
         end: () => end(streams, live),
       }
@@ -123,7 +141,7 @@ function tend({ clock, open, tending }: Streams): void {
       continue
     }
     if (now - live.lastWrite >= LIMITS.events.heartbeat) {
-      if (live.raw.writableLength === 0 && !live.raw.writableEnded) live.raw.write(HEARTBEAT)
+      if (live.out.writableLength === 0 && !live.raw.writableEnded) live.out.write(HEARTBEAT)
       live.lastWrite = now
     }
     next = Math.min(next, live.lastWrite + LIMITS.events.heartbeat)
@@ -137,8 +155,8 @@ function cut(live: Live): void {
   live.raw.destroy()
 }
 
-function pendingOf({ raw, phase, collected }: Live): number {
-  return collected + (phase === 'collecting' ? 0 : raw.writableLength)
+function pendingOf({ out, phase, batch }: Live): number {
+  return batch.bytes + (phase === 'collecting' ? 0 : out.writableLength)
 }
 
 function open(streams: Streams, live: Live, headers: Readonly<Record<string, string>>, onClose: (how: 'left' | 'stalled') => void): void {
@@ -153,50 +171,71 @@ function open(streams: Streams, live: Live, headers: Readonly<Record<string, str
   streams.open.add(live)
   raw.once('close', () => {
     live.phase = 'closed'
-    live.frames = []
-    live.collected = 0
+    live.batch = streams.none
     streams.open.delete(live)
     streams.dirty.delete(live)
-    if (streams.open.size === 0) tending.clear()
+    if (streams.open.size === 0) for (const alarm of [tending, streams.pause]) alarm.clear()
     onClose(live.leaves)
   })
-  // The end of the connection ends the stream: no chunk framing, a third less work per write.
+  // The end of the connection ends the stream: no chunk framing, and nothing of the answer is left to keep once its head has left.
   raw.useChunkedEncodingByDefault = false
   raw.writeHead(200, { ...headers, ...HEAD })
-  if (live.frames.length > 0) flush(streams, live)
-  else raw.flushHeaders()
+  const out = raw.socket ?? raw
+  out.cork()
+  raw.flushHeaders()
+  live.out = out
+  flush(streams, live)
+  out.uncork()
   if (!tending.isSet) tending.set(LIMITS.events.heartbeat)
   if (live.endsAtOnce) end(streams, live)
 }
 
 /** I2 */
-function write(streams: Streams, live: Live, frame: Uint8Array): void {
+function write(streams: Streams, live: Live, frame: Uint8Array, isAwaited = false): void {
   if (live.phase === 'closed' || live.endsAtOnce) return
-  live.frames.push(frame)
-  live.collected += frame.byteLength
+  const isFirst = live.batch.frame === undefined
+  live.batch = batchWith(live.batch, frame)
   live.share.wrote(frame.byteLength)
-  if (live.phase === 'collecting' || live.frames.length > 1) return
-  if (streams.clock.monotonic() - live.lastWrite >= SILENCE) return flush(streams, live)
-  if (streams.dirty.size === 0) streams.soon(() => flushAll(streams))
-  streams.dirty.add(live)
+  if (live.phase === 'collecting') return
+  if (isAwaited && streams.open.size <= FEW && streams.clock.monotonic() - live.lastWrite >= SILENCE) return flush(streams, live)
+  if (isFirst) {
+    streams.dirty.add(live)
+    plan(streams)
+  }
+  if (live.batch.bytes > LARGE) writeSoon(streams)
 }
 
-function flushAll(streams: Streams): void {
-  const { dirty, join } = streams
+/** Few are written to at the end of the turn, many after a pause. */
+function plan(streams: Streams): void {
+  const { open, pause } = streams
+  if (streams.isSoon || pause.isSet) return
+  const wait = Math.min(LONGEST_PAUSE, Math.floor(open.size / READERS_PER_MS))
+  if (wait > 0) pause.set(wait)
+  else writeSoon(streams)
+}
+
+function writeSoon(streams: Streams): void {
+  if (streams.isSoon) return
+  streams.isSoon = true
+  streams.pause.clear()
+  streams.soon(() => round(streams))
+}
+
+function round(streams: Streams): void {
+  const { dirty } = streams
+  streams.isSoon = false
   const all = [...dirty]
   dirty.clear()
+  streams.none = emptyBatch()
   for (const live of all) flush(streams, live)
-  join.forget()
 }
 
-function flush({ clock, join }: Streams, live: Live): void {
-  const { raw, phase, frames } = live
-  if (phase !== 'open' || frames.length === 0 || raw.destroyed) return
-  const bytes = join.of(frames)
-  live.frames = []
-  live.collected = 0
-  live.lastWrite = clock.monotonic()
-  if (!raw.write(bytes)) live.stalledSince ??= live.lastWrite
+function flush(streams: Streams, live: Live): void {
+  const { raw, out, phase, batch } = live
+  if (phase !== 'open' || batch.frame === undefined || raw.destroyed) return
+  live.batch = streams.none
+  live.lastWrite = streams.clock.monotonic()
+  if (!out.write(joinedBatch(batch))) live.stalledSince ??= live.lastWrite
 }
 
 function end(streams: Streams, live: Live): void {
@@ -208,9 +247,8 @@ function end(streams: Streams, live: Live): void {
 }
 
 function isStalled(live: Live, now: number): boolean {
-  const { socket } = live.raw
-  const waiting = live.raw.writableLength
-  const taken = (socket?.bytesWritten ?? 0) - waiting
+  const waiting = live.out.writableLength
+  const taken = (live.raw.socket?.bytesWritten ?? 0) - waiting
   if (waiting === 0 || taken !== live.taken) {
     live.taken = taken
     live.stalledSince = waiting === 0 ? undefined : now
@@ -218,25 +256,4 @@ function isStalled(live: Live, now: number): boolean {
   }
   live.stalledSince ??= now
   return now - live.stalledSince >= LIMITS.events.writeStall
-}
-
-/** Joins frames to one buffer; equal lists asked for one after the other are joined once. */
-function joinFrames(): { of(frames: readonly Uint8Array[]): Uint8Array; forget(): void } {
-  let last: readonly Uint8Array[] = []
-  let joined: Uint8Array = HEARTBEAT
-  return {
-    of(frames) {
-      const [only] = frames
-      if (only !== undefined && frames.length === 1) return only
-      if (frames.length !== last.length || frames.some((frame, index) => frame !== last[index])) {
-        last = frames
-        joined = Buffer.concat(frames)
-      }
-      return joined
-    },
-    forget() {
-      last = []
-      joined = HEARTBEAT
-    },
-  }
 }

@@ -1,8 +1,8 @@
 /** Waiting for a slow reader. */
-import type { ServerResponse } from 'node:http'
+import type { Writable } from 'node:stream'
 
-/** Resolves once the answer may be written to again, or is closed. */
-export function untilWritable(raw: ServerResponse): Promise<void> {
+/** Resolves once the answer, or its socket, may be written to again, or is closed. */
+export function untilWritable(raw: Writable): Promise<void> {
   return new Promise((resolve) => {
     if (raw.destroyed || !raw.writableNeedDrain) {
       resolve()

@@ -57,6 +57,7 @@ export async function createSession(
     external === undefined ? (request.model ?? configuredModel(core, directory)) : { providerId: EXTERNAL, id: external },
   ])
   const kept = keptQuotas(caller, parent)
+  refuseTooManySessions(store, caller.tenantId, kept) // Here too, where nobody else waits with it.
   const now = effects.clock.now()
   const id = effects.ids.next('ses')
   const session: Session = {
@@ -78,7 +79,7 @@ export async function createSession(
     ...(request.permission === undefined ? {} : { permission: request.permission }),
     ...(caller.hosted === true ? hostedFields(caller, await core.hosting.policy(), parent) : {}),
   }
-  journal.commit('process', (tx) => {
+  const insert = (tx: Change) => {
     refuseTooManySessions(store, caller.tenantId, kept)
     store.sessions.insert(session)
     tx.emit('session.created', { sessionID: id, info: session })
@@ -87,7 +88,9 @@ export async function createSession(
       core.families.added(id, session.parentId)
     })
     along?.(tx, session)
-  })
+  }
+  if (along === undefined) await journal.together(insert)
+  else journal.commit('process', insert)
   return session
 }
 

@@ -15,6 +15,8 @@ export interface Clock {
   now(): number
   /** Monotonic ms, for deadlines. */
   monotonic(): number
+  /** How long the machine has been on, ms: as the monotonic clock, and goes on while the machine sleeps. */
+  elapsed(): number
   setTimeout(run: () => void, ms: number): unknown
   clearTimeout(handle: unknown): void
   /**

@@ -5,8 +5,10 @@ export interface FakeClock extends Clock {
   advance(ms: number): void
   /** As `advance`, letting promises settle before, between and after the timers. */
   advanceAsync(ms: number): Promise<void>
-  /** Steps the wall clock alone, as an operator or a suspend does. */
+  /** Steps the wall clock alone, as an operator does. */
   stepWall(ms: number): void
+  /** The machine sleeps for so long: the wall clock goes on, and no timer does. */
+  suspend(ms: number): void
   readonly pendingTimers: number
   /** Milliseconds until the next timer is due; undefined when there is none. */
   readonly nextTimer: number | undefined
@@ -31,6 +33,7 @@ interface Timer {
 export function createFakeClock(startMs = Date.UTC(2026, 0, 5, 12), settle: () => Promise<void> = afterTurns): FakeClock {
   let monotonic = 0
   let offset = startMs
+  let asleep = 0
   let order = 0
   const timers = new Set<Timer>()
   const expected = new Map<object, number>()
@@ -51,6 +54,7 @@ export function createFakeClock(startMs = Date.UTC(2026, 0, 5, 12), settle: () =
   return {
     now: () => Math.floor(offset + monotonic),
     monotonic: () => monotonic,
+    elapsed: () => monotonic + asleep,
     setTimeout(run, ms) {
       const timer = { at: monotonic + Math.max(0, ms), ms, order: order++, run }
       timers.add(timer)
@@ -73,6 +77,10 @@ export function createFakeClock(startMs = Date.UTC(2026, 0, 5, 12), settle: () =
     },
     stepWall(ms) {
       offset += ms
+    },
+    suspend(ms) {
+      offset += ms
+      asleep += ms
     },
     expects(who, at) {
       if (at === undefined) expected.delete(who)

@@ -41,9 +41,11 @@ export function createTree(nodes: Map<string, Node>, now: () => number): DiskTre
   const folders = new Map<FolderListener, string>()
   let version = Math.max(0, ...[...nodes.values()].map((node) => node.version))
 
+  /** Who begins to listen because of it does not hear it. */
   function tell(path: string, isMove: boolean): void {
-    for (const [listener, directory] of trees) if (path === directory || path.startsWith(`${directory}/`)) listener([path])
-    for (const [listener, directory] of folders) if (dirname(path) === directory) listener(nameOf(path), isMove)
+    for (const [listener, directory] of [...trees]) if (path === directory || path.startsWith(`${directory}/`)) listener([path])
+    const folder = dirname(path)
+    for (const [listener, directory] of [...folders]) if (directory === folder) listener(nameOf(path), isMove)
   }
 
   function put(path: string, kind: Node['kind'], data: Uint8Array, mode: number): void {

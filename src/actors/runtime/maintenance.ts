@@ -9,7 +9,7 @@ const INTERVAL = 60_000
 const SWEEP_EVERY = 60
 const BATCH = 5000
 const PAUSE = 20
-/** ms by which the clock of the wall may differ from that of the machine between two rounds, and how long nothing goes by its age after it did. */
+/** ms by which the clock of the wall may differ from what has passed between two rounds, sleep included, and how long nothing goes by its age after it did. */
 const JUMP = 3_600_000
 const DOUBT = 86_400_000
 
@@ -28,8 +28,8 @@ export function startMaintenance(deps: {
   const { store, effects } = deps
   let { events } = USUAL_BOUNDS
   let rounds = 0
-  let seen = { wall: effects.clock.now(), machine: effects.clock.monotonic() }
-  let trustedFrom = seen.machine
+  let seen = look()
+  let trustedFrom = seen.elapsed
   let next: () => void = round
   const alarm = createAlarm(effects.clock, () => {
     try {
@@ -55,15 +55,19 @@ export function startMaintenance(deps: {
 
   /** A clock that was set wrong makes everything old at once: what would go by its age waits until that has been noticed. */
   function isTrusted(): boolean {
-    return seen.machine >= trustedFrom
+    return seen.elapsed >= trustedFrom
+  }
+
+  function look(): { readonly wall: number; readonly elapsed: number } {
+    return { wall: effects.clock.now(), elapsed: effects.clock.elapsed() }
   }
 
   function compareClocks(): void {
-    const now = { wall: effects.clock.now(), machine: effects.clock.monotonic() }
-    const jump = now.wall - seen.wall - (now.machine - seen.machine)
+    const now = look()
+    const jump = now.wall - seen.wall - (now.elapsed - seen.elapsed)
     seen = now
     if (Math.abs(jump) < JUMP) return
-    trustedFrom = now.machine + DOUBT
+    trustedFrom = now.elapsed + DOUBT
     effects.log.warn('the clock was set: nothing is removed because of its age for a day', { by: jump })
   }
 

@@ -2,14 +2,15 @@
  * One configuration directory under watch: whether it is there, and when what is reported of it is looked at (subsystems a.2).
  *
  * I1 What is reported is due once nothing was for `debounce`, and at the latest after `debounceMost`.
- * I2 A directory that is not there, or cannot be watched, is asked after every `appearance`; what is found there is due for a look.
+ * I2 A directory that is not there is asked after when the folders above tell that it may be; one that cannot be watched, or of which nothing
+ *    is told, every `appearance`. What is found there is due for a look.
  */
 import { emit, setup } from 'xstate'
 import { LIMITS } from '../../protocol/limits.js'
 import { requiredPromise } from '../required.js'
 
-/** `deaf`: it is there and cannot be watched. */
-export type Found = 'watched' | 'deaf' | 'absent'
+/** `deaf`: it is there and cannot be watched. `awaited`: it is not there, and `stirred` tells when it may be; `absent`: nothing tells. */
+export type Found = 'watched' | 'deaf' | 'awaited' | 'absent'
 
 export interface RootInput {
   /** Its own among the directories that are watched. */
@@ -23,6 +24,8 @@ type RootEvent =
   | { readonly type: 'covered'; readonly isWatched: boolean }
   /** It may be gone, or another one. */
   | { readonly type: 'lost' }
+  /** It may be there now, or the folders above are others. */
+  | { readonly type: 'stirred' }
   | { readonly type: 'stop.requested' }
 
 type RootWord =
@@ -72,10 +75,14 @@ export const workflowRootMachine = setup({
             watched: { on: { lost: { target: 'absent' }, covered: [{ guard: isWatched }, { target: 'absent' }] } },
             absent: {
               on: { covered: { guard: isWatched, target: 'watched' } },
-              initial: 'waiting',
+              initial: 'asking',
               states: {
+                /** Until the folders above tell. */
+                listening: { on: { stirred: { target: 'asking' } } },
+                /** Nothing tells. */
                 waiting: { after: { appearance: { target: 'asking' } } },
                 asking: {
+                  on: { stirred: { target: 'asking', reenter: true } },
                   invoke: {
                     id: 'find',
                     src: 'find',
@@ -83,6 +90,7 @@ export const workflowRootMachine = setup({
                     onDone: [
                       { guard: found('watched'), target: '#workflow-root.open.directory.watched', actions: ['tellAppeared', 'tellFound'] },
                       { guard: found('deaf'), target: '#workflow-root.open.directory.deaf', actions: ['tellAppeared', 'tellFound'] },
+                      { guard: found('awaited'), target: 'listening' },
                       { target: 'waiting' },
                     ],
                     onError: { target: 'waiting' },

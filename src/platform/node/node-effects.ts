@@ -2,7 +2,7 @@
 import { createWayOut } from './network/way-out.js'
 import { boundYoungGeneration, collectGarbage } from './heap.js'
 import { createHash, hash, randomBytes, randomFillSync } from 'node:crypto'
-import { userInfo } from 'node:os'
+import { uptime, userInfo } from 'node:os'
 import { createIds } from '../../protocol/ids.js'
 import type { Clock, Effects, GuardedFetch } from '../../ports/effects.js'
 import { childEnvironment, type Environment, readEnvironment } from './environment.js'
@@ -82,6 +82,7 @@ export function createNodeClock(): Clock {
   return {
     now: () => Date.now(),
     monotonic: () => performance.now(),
+    elapsed: () => uptime() * 1000,
     setTimeout(run, ms) {
       const handle: { timer?: NodeJS.Timeout } = {}
       const arm = (left: number) => {

@@ -5,7 +5,8 @@ import type { KeptText } from '../../../src/store/found.js'
 import type { Retention } from '../../../src/store/store.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 
-const DAY = 86_400_000
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
 const MIB = 1024 * 1024
 
 async function setup(storage: object = {}) {
@@ -59,6 +60,20 @@ it('removes nothing because of its age for a day after the clock was set, forth 
     expect([last().days, sweeps() > 1]).toEqual([7, true])
     stop()
   }
+})
+
+it('removes by age on a machine that sleeps every night', async () => {
+  const { clock, last, sweeps, stop } = await setup()
+  for (let night = 0; night < 3; night++) {
+    clock.suspend(9 * HOUR)
+    await clock.advanceAsync(2 * HOUR)
+    expect([last().days, sweeps()]).toEqual([7, 1 + 2 * (night + 1)])
+  }
+  clock.suspend(9 * HOUR)
+  clock.stepWall(HOUR)
+  await clock.advanceAsync(2 * HOUR)
+  expect([last().days > 1000, sweeps()]).toEqual([true, 7])
+  stop()
 })
 
 it('takes what cannot be read for absent', () => {

@@ -2,11 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { type Found, workflowRootMachine } from '../../../src/machines/workflows/workflow-root.machine.js'
 import { explore, missing } from '../paths.js'
 
-const FOUND: readonly Found[] = ['watched', 'deaf', 'absent']
+const FOUND: readonly Found[] = ['watched', 'deaf', 'awaited', 'absent']
 const directory = 'workflow-root.open.directory'
 const explored = explore(workflowRootMachine, { key: '/srv/.svc' }, [
   { type: 'touched' },
   { type: 'lost' },
+  { type: 'stirred' },
   { type: 'stop.requested' },
   ...[true, false].map((isWatched) => ({ type: 'covered', isWatched })),
   ...['find', 'findAgain'].flatMap((actorId) => [

@@ -1,3 +1,4 @@
+import { uptime } from 'node:os'
 import { expect, it, vi } from 'vitest'
 import { createNodeClock, createNodeEffects } from '../../../src/platform/node/node-effects.js'
 import { nodePaths } from '../../../src/platform/node/paths.js'
@@ -55,6 +56,18 @@ it('waits for delays longer than a platform timer holds', () => {
     clock.clearTimeout(handle)
     vi.advanceTimersByTime(1)
     expect([run.mock.calls.length, cancelled.mock.calls.length]).toEqual([1, 0])
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+it('knows how long the machine has been on, by no clock that can be set', () => {
+  const clock = createNodeClock()
+  expect(Math.abs(clock.elapsed() - uptime() * 1000)).toBeLessThan(1000)
+  vi.useFakeTimers({ toFake: ['Date'] })
+  vi.setSystemTime(0)
+  try {
+    expect(Math.abs(clock.elapsed() - uptime() * 1000)).toBeLessThan(1000)
   } finally {
     vi.useRealTimers()
   }

@@ -3,7 +3,7 @@
  *
  * I1 Reports are hints: paths of files are looked at alone, everything else is a reason to look at all of it.
  * I2 What is watched from now on is looked at once more: it may have changed before the watch was there.
- * I3 Nothing is watched above a directory that does not exist.
+ * I3 Of the folders above a directory that does not exist only their own entries are watched (`ways.ts`), until it does.
  * I4 A tree is watched as a whole (`Files.watch`), in `workflow` and `workflows` and in what links lead to, not folder by folder as
  *    `src/platform/watched` does: up to `LIMITS.workflows.folders` of each root would take the places of the configuration in what that
  *    may watch, and a report here has to name files, ten thousand of which are not asked for.
@@ -15,6 +15,7 @@ import { isActive, reached } from '../../../kernel/reached.js'
 import { isWithin } from '../../../protocol/caller.js'
 import type { Effects } from '../../../ports/effects.js'
 import { statOf } from './scan.js'
+import { createWays, type Ways } from './ways.js'
 
 /** Paths to look at; `all` = everything. */
 export type Dirty = ReadonlySet<string> | 'all'
@@ -46,6 +47,7 @@ const SUFFIX = '.md'
 const MOST_PATHS = 256
 
 export function createRootWatches(effects: Pick<Effects, 'clock' | 'files'>): RootWatches {
+  const ways = createWays(effects.files)
   const finds = new Map<string, () => Promise<Found>>()
   const logic = workflowRootMachine.provide({
     actors: { find: fromPromise<Found, RootInput>(async ({ input: { key } }) => (await finds.get(key)?.()) ?? 'absent') },
@@ -53,7 +55,7 @@ export function createRootWatches(effects: Pick<Effects, 'clock' | 'files'>): Ro
   return {
     watch(key, path, deps) {
       const life = createActor(logic, { id: `workflow-root:${path}`, input: { key }, clock: effects.clock })
-      const { find, ...watch } = watchRoot(effects, { path, life }, deps)
+      const { find, ...watch } = watchRoot({ ...effects, ways }, { path, life }, deps)
       finds.set(key, find)
       life.start()
       void reached(life).then(() => {
@@ -70,11 +72,12 @@ interface Watched {
 }
 
 function watchRoot(
-  { clock, files }: Pick<Effects, 'clock' | 'files'>,
+  { clock, files, ways }: Pick<Effects, 'clock' | 'files'> & { readonly ways: Ways },
   { path, life }: Watched,
   { look, onAppeared }: RootWatchDeps,
 ): RootWatch & { find(): Promise<Found> } {
   const ends = new Map<string, () => void>()
+  const way = ways.to(path, () => tell({ type: 'stirred' }))
   let dirty: Set<string> | 'all' | undefined
   const repeat = createAlarm(clock, () => touch([]))
   life.on('due', flush)
@@ -111,6 +114,7 @@ function watchRoot(
     if (end === undefined) return false
     if (!isActive(life) || ends.has(directory)) end()
     else ends.set(directory, end)
+    if (directory === path) way.leave() // I3
     touch([]) // I2
     return true
   }
@@ -123,7 +127,9 @@ function watchRoot(
   }
 
   async function find(): Promise<Found> {
-    if ((await statOf(files, path))?.kind !== 'directory') return 'absent'
+    const isTold = await way.hear() // before it is looked at
+    if ((await statOf(files, path))?.kind !== 'directory') return isTold ? 'awaited' : 'absent'
+    way.leave()
     return (await watchOne(path)) ? 'watched' : 'deaf'
   }
 
@@ -144,6 +150,7 @@ function watchRoot(
     stop() {
       repeat.end()
       tell({ type: 'stop.requested' })
+      way.end()
       for (const end of ends.values()) end()
       ends.clear()
     },

@@ -96,7 +96,7 @@ export interface SimulatedClock {
   advance(duration: Duration): Promise<void>
   /** Throws when the instant is past. */
   advanceTo(instant: Instant): Promise<void>
-  /** Steps the wall clock alone, as an operator or a suspend does. */
+  /** Steps the wall clock alone, as an operator does. */
   stepWall(duration: Duration): void
   /** What clocks show at an instant, such as `2026-03-29 03:00`; in the zone of the machine and now when absent. */
   local(instant?: Instant, zone?: string): string

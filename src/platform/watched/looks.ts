@@ -145,17 +145,28 @@ function createLooks<Input, Value>({ effects, watches, onChanged, ...how }: Look
     onChanged?.(directory)
   }
 
+  /** What nobody has to look for; `input`: absent = the same as before. */
+  function known(directory: string, ...[input]: [] | [Input]): Entry<Input, Value> | undefined {
+    const held = directories.get(directory)
+    const entry = held?.entry
+    if (held === undefined || entry === undefined || isLooking(held) || held.isOwed || isWrittenLately()) return undefined
+    if (isDue(held, entry, input === undefined ? entry.input : input, false)) return undefined
+    recent.set(directory, directory)
+    return entry
+  }
+
+  async function found(directory: string, input: Input, wantsFresh: boolean): Promise<Value> {
+    const { value } = await get(directory, input, wantsFresh)
+    const held = directories.get(directory)
+    if (held?.isOwed === true) tell(directory, held)
+    return value
+  }
+
   return {
-    latest(directory) {
-      const held = directories.get(directory)
-      if (held?.entry === undefined || isLooking(held) || held.isOwed || isWrittenLately()) return undefined
-      return isDue(held, held.entry, held.entry.input, false) ? undefined : held.entry.value
-    },
-    async get(directory, input, options) {
-      const { value } = await get(directory, input, options?.fresh === true)
-      const held = directories.get(directory)
-      if (held?.isOwed === true) tell(directory, held)
-      return value
+    latest: (directory) => known(directory)?.value,
+    get(directory, input, options) {
+      const entry = options?.fresh === true ? undefined : known(directory, input)
+      return entry === undefined ? found(directory, input, options?.fresh === true) : Promise.resolve(entry.value)
     },
     noteWrite(directory) {
       writtenAt = clock.monotonic()

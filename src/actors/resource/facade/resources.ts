@@ -57,7 +57,10 @@ export function createResourceFacades({ plugins, ...deps }: ResourceFacadeDeps):
   })
   configs.snapshots.onForgotten(given.forget)
   const snapshots: Pick<Snapshots, 'get'> = {
-    get: async (directory, options) => layer.under(await configs.snapshots.get(directory, options)),
+    async get(directory, options) {
+      const known = options?.fresh === true ? undefined : configs.snapshots.latest(directory)
+      return layer.under(known ?? (await configs.snapshots.get(directory, options)))
+    },
   }
   return {
     configs,
@@ -88,7 +91,8 @@ function createResources({ effects, snapshots, instructions, plugins }: Resource
   }
 
   const open = async (directory: string, sessionId?: string) => {
-    const [{ snapshot, added }, known] = await Promise.all([look(directory, sessionId), (places ??= findPlaces(effects))])
+    const { snapshot, added } = await look(directory, sessionId)
+    const known = await (places ??= findPlaces(effects))
     const agents: Agents = agentsOf(snapshot, added.agents, known)
     return { snapshot, agents: agents.entries, byDefault: agents.byDefault, commands: added.commands }
   }

@@ -78,17 +78,24 @@ export function createSnapshots(
 
   const inspect = async (directory: string) => (await looks.get(directory, undefined, { fresh: true })).snapshot
 
+  function latest(directory: string): ConfigSnapshot | undefined {
+    const seen = looks.latest(directory)
+    return seen?.isUnusable === false ? seen.snapshot : undefined
+  }
+
+  async function found(directory: string, options: Parameters<Snapshots['get']>[1]): Promise<ConfigSnapshot> {
+    const { snapshot, isUnusable } = await looks.get(directory, undefined, options)
+    if (!isUnusable) return snapshot
+    const [failure] = snapshot.failures
+    throw new SvcError('config.invalid', `${failure?.file ?? ''}${failure?.message ?? ''}`, { file: failure?.file })
+  }
+
   return {
-    async get(directory, options) {
-      const { snapshot, isUnusable } = await looks.get(directory, undefined, options)
-      if (!isUnusable) return snapshot
-      const [failure] = snapshot.failures
-      throw new SvcError('config.invalid', `${failure?.file ?? ''}${failure?.message ?? ''}`, { file: failure?.file })
+    get(directory, options) {
+      const known = options?.fresh === true ? undefined : latest(directory)
+      return known === undefined ? found(directory, options) : Promise.resolve(known)
     },
-    latest(directory) {
-      const seen = looks.latest(directory)
-      return seen?.isUnusable === false ? seen.snapshot : undefined
-    },
+    latest,
     inspect,
     async written(directory) {
       looks.noteWrite(directory)

@@ -41,6 +41,8 @@ export interface World extends Rules, Answering {
   readonly above: readonly ConfigDocument[]
 }
 
+const NONE: readonly ConfigDocument[] = []
+
 type Around = Pick<Rows & Sources, 'store' | 'effects' | 'configs' | 'projects' | 'plugins' | 'resources'>
 
 /** Once for each step, when it is prepared; `before`: of the step before. */
@@ -48,11 +50,10 @@ export async function takeWorld(core: Around, run: ClaimedRun, before: World | u
   const { directory, id } = run.session
   // Whatever else is read of the configuration is at least as new as what is kept of it: a change in between is noticed.
   const session = core.store.sessions.get(id) ?? run.session
-  const [configuration, above, project] = await Promise.all([
-    core.configs.load(directory),
-    loadAll(core, directoriesAbove(core, session)),
-    core.projects.identify(directory),
-  ])
+  const configuration = core.configs.latest(directory) ?? (await core.configs.load(directory))
+  const places = directoriesAbove(core, session)
+  const above = places.length === 0 ? NONE : await loadAll(core, places)
+  const project = await core.projects.identify(directory)
   const answering = await answeringNow(core, run, before ?? run.answering)
   const standing = standingRules(core, session)
   const isAsBefore =

@@ -37,7 +37,8 @@ export function createNodeFiles(pace: Pace = createPace({ now: () => performance
     async (...args: Args): Promise<Awaited<T>> => {
       const turn = pace()
       if (turn !== undefined) await turn
-      return await work(...args)
+      const done = work(...args)
+      return done instanceof Promise ? await done : (done as Awaited<T>)
     }
   return {
     realPath: paced((path: string) => realpathSync.native(path)),

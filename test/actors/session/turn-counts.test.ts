@@ -47,12 +47,11 @@ describe('what is done', () => {
     const service = await startTestService()
     const make = async (count: number) => void (await Promise.all(Array.from({ length: count }, () => service.session())))
     await make(2)
-    // Without a disk the sync that all of them wait for is a commit of four statements.
+    // Without a disk the sync that all of them wait for is a commit of its own.
     const [one, eight] = [await counted(() => make(1)), await counted(() => make(8))]
-    expect([one, eight].map(({ statements, commits }) => [statements, commits])).toEqual([
-      [4 + 4, 1 + 1],
-      [11 + 4, 1 + 1],
-    ])
+    expect([one.commits, eight.commits]).toEqual([2, 2])
+    expect(one.statements).toBeLessThanOrEqual(10)
+    expect(eight.statements - one.statements).toBe(7)
   })
 
   it('for a turn with five calls, one after the other', async () => {

@@ -68,8 +68,8 @@ interface Streams extends EventStreamEffects {
   readonly pause: Alarm
   /** The next round is at the end of this turn. */
   isSoon: boolean
-  /** What everybody has been written since that round begins with this. */
-  none: Batch
+  /** Where everybody is who has nothing to be written. */
+  readonly none: Batch
 }
 
 const HEARTBEAT = Buffer.from(':\n\n')
@@ -222,12 +222,12 @@ function writeSoon(streams: Streams): void {
 }
 
 function round(streams: Streams): void {
-  const { dirty } = streams
+  const { dirty, none } = streams
   streams.isSoon = false
   const all = [...dirty]
   dirty.clear()
-  streams.none = emptyBatch()
   for (const live of all) flush(streams, live)
+  none.next = undefined
 }
 
 function flush(streams: Streams, live: Live): void {

@@ -43,6 +43,17 @@ describe('what is done', () => {
     expectAtMost(plain, { events: 23, statements: 34, commits: 4, promises: 360, steps: 21, texts: 70, characters: 9_980 })
   })
 
+  it('for a session that is made, and for eight that are made at once', async () => {
+    const service = await startTestService()
+    const make = async (count: number) => void (await Promise.all(Array.from({ length: count }, () => service.session())))
+    await make(2)
+    // Without a disk the sync that all of them wait for is a commit of its own.
+    const [one, eight] = [await counted(() => make(1)), await counted(() => make(8))]
+    expect([one.commits, eight.commits]).toEqual([2, 2])
+    expect(one.statements).toBeLessThanOrEqual(10)
+    expect(eight.statements - one.statements).toBe(7)
+  })
+
   it('for a turn with five calls, one after the other', async () => {
     const withTools = await costOf(stepsWithTools(5))
     expectAtMost(withTools, { events: 68, statements: 104, commits: 14, promises: 930, steps: 111, texts: 220, characters: 29_630 })

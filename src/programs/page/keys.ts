@@ -14,6 +14,8 @@ export function bindKeys(screen: Screen): void {
     p: press('pause'),
     '[': press('back'),
     ']': press('forward'),
+    '{': press('mark-back'),
+    '}': press('mark-forward'),
     s: press('save'),
     o: press('load'),
     t: press('theme'),

@@ -6,6 +6,7 @@ import { connect, type Connection, type Status } from './connection.js'
 import { button, byId, h, local, say } from './elements.js'
 import { bindKeys } from './keys.js'
 import type { Move } from './plugin-moves.js'
+import { markBeside } from './marks.js'
 import { createModel, type Model, modelOf, moveTo, readTrace, receive, resync } from './model.js'
 import { after, every, now as time } from './platform.js'
 import { pluginActions } from './plugin-actions.js'
@@ -57,6 +58,7 @@ const screen: Screen = createScreen({
   model: () => model,
   pause,
   step: (by) => go(model.position + by),
+  mark: (by) => go(markBeside(model, by) ?? model.position),
   go,
   present: () => (isLive ? pause(false) : go(model.records.length)),
   save: () => void save().catch(tell),

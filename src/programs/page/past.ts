@@ -1,5 +1,6 @@
 /** Says on every page that the past is looked at: which moment, what of the page is of that moment, and the way back. */
 import { byId, clock, say } from './elements.js'
+import { markNow } from './marks.js'
 import type { Model } from './model.js'
 import type { Showing, Tab } from './showing.js'
 
@@ -28,8 +29,9 @@ export function renderPast({ shown }: Showing, model: Model, isTrace: boolean): 
   if (!past) return
   const [what, why, back] = [...line.children]
   const at = records[position - 1]?.at ?? records[0]?.at
+  const mark = markNow(model)
   if (what !== undefined) what.textContent = isTrace ? 'A moment of the trace' : 'The past'
   if (why !== undefined)
-    why.textContent = `${at === undefined ? '' : `${clock(at)}, `}record ${position} of ${records.length}: ${isTrace && shown === 'plugins' ? 'the chart is as it was, all else here is of its end' : OF_THE_MOMENT[shown]}`
+    why.textContent = `${at === undefined ? '' : `${clock(at)}, `}record ${position} of ${records.length}${mark === undefined ? '' : `, ${mark}`}: ${isTrace && shown === 'plugins' ? 'the chart is as it was, all else here is of its end' : OF_THE_MOMENT[shown]}`
   if (back !== undefined) back.textContent = isTrace ? 'To the end' : 'Back to the present'
 }

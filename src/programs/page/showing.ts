@@ -14,6 +14,8 @@ export interface Commands {
   model(): Model
   pause(isPaused: boolean): void
   step(by: number): void
+  /** To the step of a played history before or after this one. */
+  mark(by: 1 | -1): void
   go(position: number): void
   /** Back to the present; to the end of a trace. */
   present(): void

@@ -20,12 +20,16 @@ export interface PlayedActors {
   readonly state: AwaitState
   readonly send: SendEvent
   readonly trace: TakeTrace
+  /** From here on something else goes on, as it says: it stands among the records, as the state of an actor of its own. `payload` is kept as JSON. */
+  mark(says: string, payload?: unknown, event?: 'mark' | 'fault'): void
   stop(): void
 }
 
 /** A test does not come near either. */
 const KEPT = { records: 100_000, bytes: 64 * 1024 * 1024 }
 const SHOWN = 12
+/** Who has the marks. */
+const HISTORY = 'history'
 
 export function watchActors(running: RunningRuntime, effects: FakeEffects, waits: Waits, version: string): PlayedActors {
   const { actors: directory, runtime } = running
@@ -56,6 +60,7 @@ export function watchActors(running: RunningRuntime, effects: FakeEffects, waits
     }
   }
 
+  let marked: InspectedActor | undefined
   const list = () => [...living()].map(([actor]) => actor)
   const records = () => ring.after(0, ring.sequence).records
 
@@ -142,6 +147,15 @@ export function watchActors(running: RunningRuntime, effects: FakeEffects, waits
     ref.send(event)
   }
 
+  function mark(says: string, payload?: unknown, event: 'mark' | 'fault' = 'mark'): void {
+    const at = effects.clock.now()
+    const before = marked?.state ?? []
+    marked = { id: HISTORY, kind: HISTORY, name: HISTORY, state: [says], startedAt: marked?.startedAt ?? at, since: at, restarts: 0 }
+    const after = marked.state
+    const told = payload === undefined ? {} : { payload: JSON.stringify(payload) }
+    ring.append((sequence) => ({ sequence, at, actorId: HISTORY, type: 'transition', event, before, after, ...told }))
+  }
+
   return {
     actors: {
       list,
@@ -159,11 +173,12 @@ export function watchActors(running: RunningRuntime, effects: FakeEffects, waits
       createdAt: effects.clock.now(),
       serverVersion: version,
       machines: charts.all([...living()].map(([, ref]) => logicOf(ref))),
-      actors: list(),
+      actors: [...(marked === undefined ? [] : [marked]), ...list()],
       plugins: runtime.inspector.tree().plugins,
       records: [...records()],
       dropped: ring.dropped,
     }),
+    mark,
     stop: () => observer.stop(),
   }
 }

@@ -9,6 +9,7 @@ import type {
 import { arrowKey, holds, marksOf, takenBy } from './chart-marks.js'
 import { drawingOf, type Shape } from './drawing.js'
 import { h, s, say } from '../elements.js'
+import { isHistory } from '../marks.js'
 import { allStates, type Arrow, arrowsOf, delayOf, sentence } from './graph.js'
 import { duration } from './measures.js'
 import { createViewport, FIT_MIN, type Viewport } from './viewport.js'
@@ -35,6 +36,7 @@ interface Drawn {
 }
 
 const EFFECT = 'An effect has no chart: it runs until it is done or its state is left.'
+const PLAYED = 'The history that was played, step by step: what was done from outside stands among what the machines did.'
 
 /** Shows machines with one of their layouts. */
 export function chartView(
@@ -68,7 +70,12 @@ export function chartView(
       if (wanted === lit && machine === shown?.machine) return
       lit = wanted
       if (actor === undefined || machine === undefined) {
-        const note = actor?.machine === undefined ? EFFECT : `The chart of "${actor.machine}" is not known here.`
+        const note =
+          actor?.machine === undefined
+            ? actor !== undefined && isHistory(actor)
+              ? PLAYED
+              : EFFECT
+            : `The chart of "${actor.machine}" is not known here.`
         replace(...(actor === undefined ? [] : [h('p', { class: 'note' }, note)]))
         details.replaceChildren()
         return

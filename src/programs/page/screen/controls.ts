@@ -20,6 +20,8 @@ export function bindControls(showing: Showing): void {
   pause.addEventListener('click', () => commands.pause(!commands.model().isPaused))
   byId('back').addEventListener('click', () => commands.step(-1))
   byId('forward').addEventListener('click', () => commands.step(1))
+  byId('mark-back').addEventListener('click', () => commands.mark(-1))
+  byId('mark-forward').addEventListener('click', () => commands.mark(1))
   byId('save').addEventListener('click', () => commands.save())
   byId('load').addEventListener('click', () => file.click())
   byId('timeline').addEventListener('click', () => timeline(showing))

@@ -2,6 +2,7 @@
 import type { InspectorRecord } from '../../../protocol/system/inspector.js'
 import { writeAddress } from '../address.js'
 import { button, byId, field, h, say } from '../elements.js'
+import { hasHistory } from '../marks.js'
 import type { Model } from '../model.js'
 import { renderPast } from '../past.js'
 import { isSequencing, showActor, showRecord } from './moves.js'
@@ -45,6 +46,7 @@ function renderPlace(showing: Showing, model: Model): void {
   position.max = String(records.length)
   position.value = String(model.position)
   const at = records[model.position - 1]
+  for (const id of ['mark-back', 'mark-forward']) byId(id).hidden = !hasHistory(model)
   byId('place').textContent = at === undefined ? `0 of ${records.length}` : `${model.position} of ${records.length}`
 }
 

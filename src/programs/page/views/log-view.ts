@@ -1,6 +1,7 @@
 /** What happened: the records up to the position, as far as they pass the filters. */
 import type { InspectedActor, InspectorRecord } from '../../../protocol/system/inspector.js'
 import { button, clock, h } from '../elements.js'
+import { isMark } from '../marks.js'
 import type { Model } from '../model.js'
 import { emptyLog } from './empty-log.js'
 import { shortId } from '../names.js'
@@ -38,7 +39,9 @@ export function passes(record: InspectorRecord, filter: LogFilter, actor?: Inspe
   if (filter.actorId !== undefined && actorId !== filter.actorId && !actorId.startsWith(`${filter.actorId}/`)) return false
   if (filter.text === '') return true
   const { kind = '', title = '', pluginId = '' } = actor ?? {}
-  return `${actorId} ${kind} ${title} ${pluginId} ${event ?? ''} ${shape ?? ''} ${result ?? ''}`.toLowerCase().includes(filter.text)
+  return `${actorId} ${kind} ${title} ${pluginId} ${event ?? ''} ${isMark(record) ? (record.after?.[0] ?? '') : ''} ${shape ?? ''} ${result ?? ''}`
+    .toLowerCase()
+    .includes(filter.text)
 }
 
 export function logView(element: HTMLElement, ways: LogWays): LogView {
@@ -60,14 +63,14 @@ export function logView(element: HTMLElement, ways: LogWays): LogView {
     const line = h(
       'div',
       {
-        class: `row log ${record.type}${isFailure(record) ? ' failure' : ''}`,
+        class: `row log ${record.type}${isFailure(record) ? ' failure' : ''}${isMark(record) ? ' mark' : ''}`,
         'data-sequence': record.sequence,
         'aria-current': record.sequence === chosen ? 'true' : undefined,
       },
       h('span', { class: 'time' }, clock(record.at)),
-      h('span', { class: 'type' }, record.type),
+      h('span', { class: 'type' }, isMark(record) ? '' : record.type),
       h('span', { class: 'actor', title: record.actorId }, told(record)),
-      h('span', { class: 'what', title: record.payload ?? record.shape }, describe(record)),
+      h('span', { class: 'what', title: record.payload ?? record.shape }, isMark(record) ? (record.after?.[0] ?? '') : describe(record)),
     )
     line.addEventListener('click', ({ detail }) => (detail > 1 ? ways.go(entry.index) : ways.select(record)))
     return line

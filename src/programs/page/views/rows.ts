@@ -1,5 +1,6 @@
 /** The supervision tree as rows of a list: who is below whom, in an order that stays. */
 import type { InspectedActor } from '../../../protocol/system/inspector.js'
+import { isHistory } from '../marks.js'
 import { isBuiltIn } from '../names.js'
 
 export interface TreeRow {
@@ -12,8 +13,8 @@ export interface TreeRow {
 /** Holds the plugins that came with svc: nobody looks for them first. */
 export const BUILT_INS: InspectedActor = { id: 'built-ins', kind: 'group', name: 'built-in plugins', state: [], restarts: 0 }
 
-/** Roots by kind: the runtime, then what people made, then what came with svc. */
-const ORDER = ['runtime', 'session', 'package']
+/** Roots by kind: the history that was played, the runtime, then what people made, then what came with svc. */
+const ORDER = ['history', 'runtime', 'session', 'package']
 
 /** Rows of the actors that fit the filter, with those above them. */
 export function treeRows(actors: Iterable<InspectedActor>, closed: ReadonlySet<string>, filter: string): TreeRow[] {
@@ -36,7 +37,7 @@ export function treeRows(actors: Iterable<InspectedActor>, closed: ReadonlySet<s
     rows.push({ actor, depth, hasChildren: children.length > 0, isOpen })
     if (isOpen) for (const child of children) add(child, depth + 1)
   }
-  for (const root of roots.toSorted(byKind)) add(root, root.kind === 'runtime' ? 0 : 1)
+  for (const root of roots.toSorted(byKind)) add(root, root.kind === 'runtime' || isHistory(root) ? 0 : 1)
   if (builtIns.length === 0) return rows
   below.set(BUILT_INS.id, builtIns.toSorted(byKind))
   add({ ...BUILT_INS, name: `${BUILT_INS.name} (${builtIns.length})` }, 1)

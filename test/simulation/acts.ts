@@ -3,8 +3,10 @@ import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import type { Ids } from '../../src/protocol/ids.js'
 import { subagentRoutes } from '../../src/protocol/session/subagent.js'
 import type { WorkflowHistory } from '../../src/protocol/workflow/workflow.js'
+import { onceFor } from './executions.js'
 import type { Play, Step, Workflow } from './history.js'
 import type { KnownWorkflow, Knowing } from './known.js'
+import { SEEN } from './lately.js'
 import { isOpen, tasksOf } from './rows.js'
 import { CONFIG_FILE, configOf, type Life, PLACES, type Said } from './life.js'
 
@@ -24,8 +26,6 @@ export type Act = Exclude<Step, { readonly do: 'release' | 'leave' | 'return' | 
 const FLOOD = 36
 const LONG = 1_000_000
 const SESSIONS = 3
-/** A change of a file was seen after so many ms. */
-const SEEN = 2000
 const DIRECTORY = PLACES.cwd
 
 export function act(acting: Acting, step: Act): void | Promise<void> {
@@ -127,7 +127,9 @@ function answer({ known, life, call }: Acting, index: number, how: 'once' | 'alw
   const request = known.requests.at(-1 - index)
   if (request === undefined) return
   const { interactions } = life.runtime
-  if (how !== 'reject') for (const pattern of how === 'always' ? ['*'] : request.patterns) known.allowed.add(pattern)
+  const isOpen = interactions.permissions(TRUSTED_CALLER, request.sessionId).some(({ id }) => id === request.id)
+  if (isOpen && how !== 'reject')
+    for (const pattern of request.patterns) known.allowed.add(how === 'always' ? pattern : onceFor(request.sessionId, pattern))
   call(`answer ${how}`, () => {
     if (!request.isQuestion) return interactions.replyPermission(request.id, { reply: how })
     return how === 'reject' ? interactions.rejectQuestion(request.id) : interactions.replyQuestion(request.id, { answers: [[how]] })
@@ -150,13 +152,12 @@ function abort({ known, life, call }: Acting, sessionId: string, queue: 'go-on' 
 
 /** As an editor saves it. */
 async function configure({ known, life }: Acting, says: Said): Promise<void> {
-  if (says.guarded === 'allow') known.allowed.add('*')
-  await written(known, life.effects.files.writeAtomic(CONFIG_FILE, JSON.stringify(configOf(says))))
+  await written(known, life.effects.files.writeAtomic(CONFIG_FILE, JSON.stringify(configOf(says))), () => known.config.say(says))
 }
 
 /** What the operator does with a file may fail as what the server does. */
-async function written({ trace }: Knowing, work: Promise<void>): Promise<void> {
-  await work.catch((error: unknown) => trace.add(String(error)))
+async function written({ trace }: Knowing, work: Promise<void>, then: () => void = () => undefined): Promise<void> {
+  await work.then(then, (error: unknown) => trace.add(String(error)))
 }
 
 function actOnWorkflow(acting: Acting, workflow: KnownWorkflow, step: Extract<Act, { readonly workflow: number }>): void | Promise<void> {
@@ -169,7 +170,7 @@ function actOnWorkflow(acting: Acting, workflow: KnownWorkflow, step: Extract<Ac
       workflow.pausedAfter = undefined
       workflow.changed = { life, at: clock.monotonic() }
       known.plays.set(String(step.name), step.plays)
-      return written(known, files.writeAtomic(path, fileOf(id, step.name, step.says, clock.now())))
+      return written(known, files.writeAtomic(path, fileOf(id, step.name, step.says, clock.now())), () => workflow.modes.say(step.says.concurrency))
     case 'lose':
       return written(known, files.remove(path))
     case 'activate':

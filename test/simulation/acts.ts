@@ -22,6 +22,8 @@ interface Acting {
 /** What is done with a server, but for its life and its time. */
 export type Act = Exclude<Step, { readonly do: 'release' | 'leave' | 'return' | 'wait' | 'jump' | 'die' | 'restart' | 'fill' | 'free' }>
 
+/** What is written to be due once is due so many ms later. */
+export const SOON = 20_000
 /** Prompts of a flood, and characters of each: more than may wait. */
 const FLOOD = 36
 const LONG = 1_000_000
@@ -92,7 +94,11 @@ function actOnSession(acting: Acting, id: string, step: Extract<Act, { readonly 
       // Whatever comes of it, nobody counts on it any more.
       known.sessions.splice(known.sessions.indexOf(id), 1)
       for (const [name, { sessionId }] of known.prompts) if (sessionId === id) known.prompts.delete(name)
-      return call('delete', () => facade.delete(TRUSTED_CALLER, id))
+      return call(
+        'delete',
+        () => facade.delete(TRUSTED_CALLER, id),
+        () => known.deleted.add(id),
+      )
   }
 }
 
@@ -170,7 +176,10 @@ function actOnWorkflow(acting: Acting, workflow: KnownWorkflow, step: Extract<Ac
       workflow.pausedAfter = undefined
       workflow.changed = { life, at: clock.monotonic() }
       known.plays.set(String(step.name), step.plays)
-      return written(known, files.writeAtomic(path, fileOf(id, step.name, step.says, clock.now())), () => workflow.modes.say(step.says.concurrency))
+      const at = clock.now()
+      return written(known, files.writeAtomic(path, fileOf(id, step.name, step.says, at)), () => {
+        if (step.says.schedule !== 'broken') workflow.file.say({ ...step.says, at })
+      })
     case 'lose':
       return written(known, files.remove(path))
     case 'activate':
@@ -201,7 +210,7 @@ function actOnWorkflow(acting: Acting, workflow: KnownWorkflow, step: Extract<Ac
 }
 
 function fileOf(id: string, name: number, { schedule, concurrency, attempts, active }: Workflow, now: number): string {
-  const soon = new Date(now + 20_000)
+  const soon = new Date(now + SOON)
   const when = {
     hourly: { frequency: 'hourly', minute: (soon.getUTCMinutes() + 1) % 60 },
     daily: { frequency: 'daily', time: '09:30', timezone: 'Europe/Berlin' },

@@ -131,8 +131,9 @@ export function draw(random: Random, steps: number, { floods = false, hours = fa
   const kinds = swarms ? swarm(random, OFTEN, ALWAYS) : KINDS
   const history: Step[] = [{ do: 'create' }]
   let name = 0
+  const flooding = floods || (swarms && random.isOneIn(8))
   while (history.length < steps) {
-    if (floods && random.isOneIn(30)) history.push({ do: 'flood', session: random.below(SESSIONS), name: (name += 2000) })
+    if (flooding && random.isOneIn(30)) history.push({ do: 'flood', session: random.below(SESSIONS), name: (name += 2000) })
     else {
       const act = drawAct(random, kinds, ++name)
       const waits = hours && act.do === 'wait' && random.isOneIn(3) ? { ms: random.pick(HOURS) } : {}

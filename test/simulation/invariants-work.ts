@@ -1,6 +1,8 @@
 /** What holds of delegated tasks and of scheduled workflows. */
 import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
+import { SOON } from './acts.js'
 import type { Invariant } from './invariants.js'
+import type { Written } from './known.js'
 import { isOpen, isUnderWay, SUBAGENTS, type Task, tasksOf, WORKFLOWS, workflowRunsOf } from './rows.js'
 import type { World } from './world.js'
 
@@ -18,6 +20,8 @@ export const WORK_INVARIANTS: readonly Invariant[] = [
   { says: 'a call of a tool is executed once', when: 'always', fault: executedOnce },
   { says: 'a tool is executed where somebody or a rule allows it', when: 'always', fault: executedAllowed },
   { says: 'nothing is executed for a run whose abort was acknowledged', when: 'always', fault: abortedRests },
+  { says: 'a scheduled run is of a moment that its file names, in the zone that it names', when: 'always', fault: scheduledAsSaid },
+  { says: 'a plugin that is switched off begins nothing', when: 'always', fault: offRests },
   { says: 'every run of a workflow ends', when: 'calm', fault: runsEnd },
 ]
 
@@ -108,7 +112,8 @@ function noOverlap({ life, claims }: World): string | undefined {
     const runs = all.filter((run) => run.activationId === activationId)
     const begun = [...claims].findLast(([id]) => runs.some((run) => run.id === id))
     if (begun === undefined) continue
-    const [newest, modes] = begun
+    const [newest, { files }] = begun
+    const modes = files.map(({ concurrency }) => concurrency)
     if (runs.length > (modes.includes('allow') ? ALLOWED : 1))
       return `of ${activationId} ${runs.length} runs are under way, and its file said ${modes.join(' or ')} as ${newest} began`
   }
@@ -161,4 +166,34 @@ function executedAllowed({ executed }: World): string | undefined {
 function abortedRests({ executed }: World): string | undefined {
   const wrong = executed.find(({ isAborted }) => isAborted)
   return wrong && `${wrong.tool} was executed for ${wrong.id}`
+}
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const BERLIN = new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Berlin', timeStyle: 'medium' })
+
+function scheduledAsSaid({ claims }: World): string | undefined {
+  for (const { run, files } of claims.values()) {
+    if (run.trigger !== 'scheduled' || files.length === 0 || files.some((file) => names(file, run.scheduledAt))) continue
+    return `${run.id} of ${run.workflowId} is of ${new Date(run.scheduledAt).toISOString()}`
+  }
+  return undefined
+}
+
+/** As `acts.ts` writes it. */
+function names({ schedule, at }: Written, moment: number): boolean {
+  const soon = at + SOON
+  switch (schedule) {
+    case 'hourly':
+      return moment % HOUR === new Date(soon + MINUTE).getUTCMinutes() * MINUTE
+    case 'daily':
+      return BERLIN.format(moment) === '09:30:00'
+    default:
+      return moment === soon
+  }
+}
+
+function offRests({ claims }: World): string | undefined {
+  const begun = [...claims.values()].find(({ config }) => config.every(({ off }) => off.includes(WORKFLOWS)))
+  return begun && `${begun.run.id} of ${begun.run.workflowId} was begun`
 }

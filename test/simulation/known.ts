@@ -46,11 +46,23 @@ export interface KnownWorkflow {
   pausedAfter: number | undefined
   /** When its file, or what the file says, was changed last; by the monotonic clock of a life. */
   changed: { readonly life: object; readonly at: number } | undefined
-  /** How its file says that it may overlap itself. */
-  readonly modes: Lately<Mode>
+  /** What its file says, where it can be read. */
+  readonly file: Lately<Written>
 }
 
-export type Mode = Workflow['concurrency']
+/** Of a file of a workflow: what it says, and when it was written, by the wall clock, Unix ms. */
+export interface Written extends Workflow {
+  readonly at: number
+}
+
+/** The moment in which a run of a workflow was begun. */
+export interface Claim {
+  readonly run: WorkflowRun
+  /** What its file said then. */
+  readonly files: readonly Written[]
+  /** What the configuration said then. */
+  readonly config: readonly Said[]
+}
 
 /** A run that was heard of, as it was first: an occurrence that has a session is claimed for ever. */
 interface HeardRun {
@@ -74,8 +86,10 @@ export interface Known {
   readonly workflows: readonly KnownWorkflow[]
   /** By the occurrence, then by the run. */
   readonly occurrences: ReadonlyMap<string, ReadonlyMap<string, HeardRun>>
-  /** Runs of workflows that were begun, the newest last, and how their files allowed it then. */
-  readonly claims: ReadonlyMap<string, readonly Mode[]>
+  /** Runs of workflows that were begun, by their ids, the newest last. */
+  readonly claims: ReadonlyMap<string, Claim>
+  /** Sessions whose deletion was answered with success. */
+  readonly deleted: ReadonlySet<string>
   /** How often a call had which outcome. */
   readonly met: ReadonlyMap<string, number>
   /** Calls of tools that were executed, in order. */
@@ -111,6 +125,7 @@ export interface Knowing extends Known {
   readonly sessions: string[]
   readonly prompts: Map<number, SentPrompt>
   readonly touched: Set<string>
+  readonly deleted: Set<string>
   readonly aborted: Aborted[]
   readonly requests: Request[]
   readonly met: Map<string, number>
@@ -129,7 +144,8 @@ export function createKnowing(now: () => Moment): Knowing {
   const requests: Request[] = []
   const answers = new Map<string, number>()
   const occurrences = new Map<string, Map<string, HeardRun>>()
-  const claims = new Map<string, readonly Mode[]>()
+  const claims = new Map<string, Claim>()
+  const config = createLately<Said>([FIRST_CONFIG], now)
   const underWay = new Set<string>()
 
   function hearRun(run: WorkflowRun, sequence: number): void {
@@ -141,7 +157,8 @@ export function createKnowing(now: () => Moment): Knowing {
     const isNow = isUnderWay(run)
     if (isNow && !underWay.has(run.id)) {
       claims.delete(run.id)
-      claims.set(run.id, workflows.find(({ id }) => id === run.workflowId)?.modes.values() ?? [])
+      const files = workflows.find(({ id }) => id === run.workflowId)?.file.values() ?? []
+      claims.set(run.id, { run, files, config: config.values() })
     }
     if (isNow) underWay.add(run.id)
     else underWay.delete(run.id)
@@ -152,7 +169,7 @@ export function createKnowing(now: () => Moment): Knowing {
     path: `${place}/workflows/w${at}.md`,
     pausedAfter: undefined,
     changed: undefined,
-    modes: createLately<Mode>([], now),
+    file: createLately<Written>([], now),
   }))
 
   return {
@@ -171,7 +188,8 @@ export function createKnowing(now: () => Moment): Knowing {
     occurrences,
     workflows,
     claims,
-    config: createLately<Said>([FIRST_CONFIG], now),
+    config,
+    deleted: new Set(),
     hear({ type, sequence, data }) {
       trace.add([sequence, type, data])
       if (type === 'message.removed') removed.add(data['messageID'])
@@ -181,7 +199,12 @@ export function createKnowing(now: () => Moment): Knowing {
       if (type === 'workflow.run.updated') hearRun(data['run'], sequence)
       const request = data['requestID'] ?? data['id']
       if (type === 'permission.asked' || type === 'question.asked')
-        requests.push({ id: request, sessionId: data['sessionId'], isQuestion: type === 'question.asked', patterns: data['patterns'] ?? [] })
+        requests.push({
+          id: request,
+          sessionId: data['sessionId'],
+          isQuestion: type === 'question.asked',
+          patterns: data['patterns'] ?? [],
+        })
       if (['permission.replied', 'question.replied', 'question.rejected'].includes(type))
         answers.set(request, (answers.get(request) ?? 0) + 1)
     },

@@ -2,15 +2,11 @@
 import { createRandom } from '../../src/simulation/random.js'
 import { draw, type History } from './history.js'
 import type { Defect } from './life.js'
+import { shrink, type Shrunk } from './shrink.js'
 import { play } from './simulate.js'
 
-export interface Search {
-  readonly seed: number
-  /** Steps of each history. */
-  readonly steps: number
-  /** Whether it has looked long enough, asked before each history. */
-  isOver(played: number): boolean
-}
+/** Steps of a history. */
+const STEPS = 40
 
 export interface FoundDefect {
   /** Of the history that showed it. */
@@ -22,23 +18,43 @@ export interface FoundDefect {
   readonly says: string
 }
 
-/** The first history of those from the seed on in which something does not hold; undefined = it has looked long enough. */
-export async function searchFor(plant: () => Defect, { seed, steps, isOver }: Search): Promise<FoundDefect | undefined> {
-  for (let played = 0; !isOver(played); played++) {
-    const history = drawn(seed + played, steps)
-    const { fault } = await play(seed + played, history, plant())
-    if (fault !== undefined) return { seed: seed + played, played: played + 1, history: history.slice(0, fault.after), says: fault.says }
+/** The first history of those from the seed on in which something does not hold; undefined = `isOver`, asked before each, says that it was looked long enough. */
+export async function searchFor(plant: () => Defect, first: number, isOver: () => boolean): Promise<FoundDefect | undefined> {
+  for (let seed = first; !isOver(); seed++) {
+    const history = drawn(seed)
+    const { fault } = await play(seed, history, plant())
+    if (fault !== undefined) return { seed, played: seed - first + 1, history: history.slice(0, fault.after), says: fault.says }
   }
   return undefined
 }
 
 /** As searches draw it. */
-export function drawn(seed: number, steps: number): History {
-  return draw(createRandom(seed), steps, { swarms: true })
+export function drawn(seed: number): History {
+  return draw(createRandom(seed), STEPS, { swarms: true })
 }
 
-/** Seconds of processor time that this process has used. */
-export function processorSeconds(): number {
-  const { user, system } = process.cpuUsage()
-  return (user + system) / 1e6
+export interface Shown extends FoundDefect {
+  readonly shrunk: Shrunk
+  /** Seconds of processor time until it was found, and until it was shrunk. */
+  readonly took: readonly [found: number, shrunk: number]
+}
+
+/** Finds and shrinks it within so many seconds of processor time; undefined = it was not found in them. */
+export async function show(plant: () => Defect, first: number, seconds: number): Promise<Shown | undefined> {
+  const used = stopwatch()
+  const isOver = () => used() > seconds
+  const found = await searchFor(plant, first, isOver)
+  if (found === undefined) return undefined
+  const until = used()
+  const shrunk = await shrink(found.seed, found.history, plant, isOver)
+  return { ...found, shrunk, took: [until, used()] }
+}
+
+/** Seconds of processor time that this process has used since. */
+function stopwatch(): () => number {
+  const begun = process.cpuUsage()
+  return () => {
+    const { user, system } = process.cpuUsage(begun)
+    return (user + system) / 1e6
+  }
 }

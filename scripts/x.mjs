@@ -3,10 +3,10 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { settings } from './build.mjs'
 
-const outdir = fileURLToPath(new URL('../node_modules/.cache/svc-simulation-trial', import.meta.url))
+const outdir = fileURLToPath(new URL('../node_modules/.cache/svc-simulation-x', import.meta.url))
 await build({
   ...settings(),
-  entryPoints: { simulate: 'test/simulation/trial.ts' },
+  entryPoints: { simulate: 'test/simulation/main.ts' },
   outdir,
   outExtension: { '.js': '.mjs' },
   sourcemap: 'inline',

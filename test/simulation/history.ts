@@ -131,7 +131,7 @@ export function draw(random: Random, steps: number, { floods = false, hours = fa
   const kinds = swarms ? swarm(random, OFTEN, ALWAYS) : KINDS
   const history: Step[] = [{ do: 'create' }]
   let name = 0
-  const flooding = floods || (swarms && random.isOneIn(8))
+  const flooding = floods || (swarms && random.isOneIn(24))
   while (history.length < steps) {
     if (flooding && random.isOneIn(30)) history.push({ do: 'flood', session: random.below(SESSIONS), name: (name += 2000) })
     else {

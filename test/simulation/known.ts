@@ -56,8 +56,7 @@ export interface Written extends Workflow {
 }
 
 /** The moment in which a run of a workflow was begun. */
-export interface Claim {
-  readonly run: WorkflowRun
+export interface Claim extends HeardRun {
   /** What its file said then. */
   readonly files: readonly Written[]
   /** What the configuration said then. */
@@ -155,10 +154,10 @@ export function createKnowing(now: () => Moment): Knowing {
     const first = runs.get(run.id)
     runs.set(run.id, { run, sequence: first?.sequence ?? sequence })
     const isNow = isUnderWay(run)
-    if (isNow && !underWay.has(run.id)) {
+    if (isNow && !underWay.has(run.id) && sequence > (claims.get(run.id)?.sequence ?? 0)) {
       claims.delete(run.id)
       const files = workflows.find(({ id }) => id === run.workflowId)?.file.values() ?? []
-      claims.set(run.id, { run, files, config: config.values() })
+      claims.set(run.id, { run, sequence, files, config: config.values() })
     }
     if (isNow) underWay.add(run.id)
     else underWay.delete(run.id)

@@ -62,7 +62,7 @@ async function playAll(): Promise<void> {
     const shrunk = await shrink(seed, history, plant)
     write(`${shrunk.history.length} steps are enough (${shrunk.tries} histories were tried):\n\n${testOf(seed, shrunk)}`)
     let inspected: TakeTrace | undefined
-    await play(seed, shrunk.history, plant(), (life) => (inspected = inspect(life)))
+    await play(seed, shrunk.history, plant(), { onLife: (life) => (inspected = inspect(life)) })
     const file = join(tmpdir(), `svc-simulated-${seed}.json`)
     writeFileSync(file, JSON.stringify(inspected?.()))
     write(`its last life, for the inspector: svc inspect --trace ${file}`)

@@ -39,6 +39,8 @@ export interface World extends Known {
 const START = Date.UTC(2026, 2, 1, 8)
 const CLIENTS = 2
 const ROUNDS = 60
+/** Where nothing was heard for so many rounds nothing comes any more. */
+const SILENT = 12
 /** What could not be recorded is tried again within this time, ms. */
 const RECOVERED = 16_000
 /** Through longer times the machine may sleep, ms. */
@@ -53,7 +55,7 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
   let clientTime = 0
   const faults: Faults = { disk: undefined }
   const underWay = new Set<Promise<unknown>>()
-  /** What REST answers, since the last step. */
+  /** What REST answers, since the last step and the last event. */
   const read = new Map<string, Message[]>()
   let era = 0
   let heard = 0
@@ -66,6 +68,7 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
 
   const hear: typeof known.hear = (event) => {
     heard++
+    read.clear()
     known.hear(event)
   }
 
@@ -207,7 +210,9 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
       suffer(undefined)
       read.clear()
       for (const reader of readers) reader.come(life.runtime)
-      for (let round = 0; round < ROUNDS; round++) {
+      let last = { round: 0, heard }
+      for (let round = 0; round < ROUNDS && round - last.round < SILENT; round++) {
+        if (heard !== last.heard) last = { round, heard }
         await life.clock.advanceAsync(1000)
         // What is due begins at full seconds.
         if (isCalm()) await life.clock.advanceAsync(1000)

@@ -1,11 +1,11 @@
 /** Defects of which nothing was known as the invariants were written: each is a sentence of the specification turned round. */
-import type { NativeHost, NativePlugin } from '../../src/ports/plugin.js'
+import type { NativeHost } from '../../src/ports/plugin.js'
 import type { Defect } from './life.js'
 import { SUBAGENTS, WORKFLOWS } from './rows.js'
 
 /** Of a plugin, the host that it finds. */
-const hostOf = (id: string, change: (host: NativeHost) => Partial<NativeHost>, more: Partial<NativePlugin> = {}): Defect => ({
-  plugin: (plugin) => (plugin.id === id ? { ...plugin, ...more, start: (host) => plugin.start({ ...host, ...change(host) }) } : plugin),
+const hostOf = (id: string, change: (host: NativeHost) => Partial<NativeHost>): Defect => ({
+  plugin: (plugin) => (plugin.id === id ? { ...plugin, start: (host) => plugin.start({ ...host, ...change(host) }) } : plugin),
 })
 
 /** Files of workflows are read as if they said something else. */
@@ -21,8 +21,6 @@ const misread = (change: (text: string) => string): Defect =>
   }))
 
 export const UNFITTED_DEFECTS: Readonly<Record<string, () => Defect>> = {
-  'a plugin that goes on once it is switched off': () =>
-    hostOf(WORKFLOWS, () => ({ stopping: new AbortController().signal }), { stop: async () => undefined }),
   'a schedule in the zone of the server': () => misread((text) => text.replace('"Europe/Berlin"', '"UTC"')),
   'a workflow that overlaps itself against its file': () =>
     misread((text) => text.replace('{"mode":"forbid"}', '{"mode":"allow","maxRunning":3}')),

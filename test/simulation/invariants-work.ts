@@ -21,7 +21,6 @@ export const WORK_INVARIANTS: readonly Invariant[] = [
   { says: 'a tool is executed where somebody or a rule allows it', when: 'always', fault: executedAllowed },
   { says: 'nothing is executed for a run whose abort was acknowledged', when: 'always', fault: abortedRests },
   { says: 'a scheduled run is of a moment that its file names, in the zone that it names', when: 'always', fault: scheduledAsSaid },
-  { says: 'a plugin that is switched off begins nothing', when: 'always', fault: offRests },
   { says: 'every run of a workflow ends', when: 'calm', fault: runsEnd },
 ]
 
@@ -191,9 +190,4 @@ function names({ schedule, at }: Written, moment: number): boolean {
     default:
       return moment === soon
   }
-}
-
-function offRests({ claims }: World): string | undefined {
-  const begun = [...claims.values()].find(({ config }) => config.every(({ off }) => off.includes(WORKFLOWS)))
-  return begun && `${begun.run.id} of ${begun.run.workflowId} was begun`
 }

@@ -59,8 +59,6 @@ export interface Written extends Workflow {
 export interface Claim extends HeardRun {
   /** What its file said then. */
   readonly files: readonly Written[]
-  /** What the configuration said then. */
-  readonly config: readonly Said[]
 }
 
 /** A run that was heard of, as it was first: an occurrence that has a session is claimed for ever. */
@@ -157,7 +155,7 @@ export function createKnowing(now: () => Moment): Knowing {
     if (isNow && !underWay.has(run.id) && sequence > (claims.get(run.id)?.sequence ?? 0)) {
       claims.delete(run.id)
       const files = workflows.find(({ id }) => id === run.workflowId)?.file.values() ?? []
-      claims.set(run.id, { run, sequence, files, config: config.values() })
+      claims.set(run.id, { run, sequence, files })
     }
     if (isNow) underWay.add(run.id)
     else underWay.delete(run.id)

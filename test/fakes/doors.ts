@@ -86,6 +86,7 @@ export const noDoors: Pick<
     outcome: unused,
     tell: unused,
     follow: unused,
+    part: unused,
     begin: unused,
     backgroundTasks: unused,
     endJobs: unused,

@@ -3,8 +3,10 @@ import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import type { Ids } from '../../src/protocol/ids.js'
 import { subagentRoutes } from '../../src/protocol/session/subagent.js'
 import type { WorkflowHistory } from '../../src/protocol/workflow/workflow.js'
+import { onceFor } from './executions.js'
 import type { Play, Step, Workflow } from './history.js'
 import type { KnownWorkflow, Knowing } from './known.js'
+import { SEEN } from './lately.js'
 import { isOpen, tasksOf } from './rows.js'
 import { CONFIG_FILE, configOf, type Life, PLACES, type Said } from './life.js'
 
@@ -20,12 +22,12 @@ interface Acting {
 /** What is done with a server, but for its life and its time. */
 export type Act = Exclude<Step, { readonly do: 'release' | 'leave' | 'return' | 'wait' | 'jump' | 'die' | 'restart' | 'fill' | 'free' }>
 
+/** What is written to be due once is due so many ms later. */
+export const SOON = 20_000
 /** Prompts of a flood, and characters of each: more than may wait. */
 const FLOOD = 36
 const LONG = 1_000_000
 const SESSIONS = 3
-/** A change of a file was seen after so many ms. */
-const SEEN = 2000
 const DIRECTORY = PLACES.cwd
 
 export function act(acting: Acting, step: Act): void | Promise<void> {
@@ -92,7 +94,11 @@ function actOnSession(acting: Acting, id: string, step: Extract<Act, { readonly 
       // Whatever comes of it, nobody counts on it any more.
       known.sessions.splice(known.sessions.indexOf(id), 1)
       for (const [name, { sessionId }] of known.prompts) if (sessionId === id) known.prompts.delete(name)
-      return call('delete', () => facade.delete(TRUSTED_CALLER, id))
+      return call(
+        'delete',
+        () => facade.delete(TRUSTED_CALLER, id),
+        () => known.deleted.add(id),
+      )
   }
 }
 
@@ -127,7 +133,9 @@ function answer({ known, life, call }: Acting, index: number, how: 'once' | 'alw
   const request = known.requests.at(-1 - index)
   if (request === undefined) return
   const { interactions } = life.runtime
-  if (how !== 'reject') for (const pattern of how === 'always' ? ['*'] : request.patterns) known.allowed.add(pattern)
+  const isOpen = interactions.permissions(TRUSTED_CALLER, request.sessionId).some(({ id }) => id === request.id)
+  if (isOpen && how !== 'reject')
+    for (const pattern of request.patterns) known.allowed.add(how === 'always' ? pattern : onceFor(request.sessionId, pattern))
   call(`answer ${how}`, () => {
     if (!request.isQuestion) return interactions.replyPermission(request.id, { reply: how })
     return how === 'reject' ? interactions.rejectQuestion(request.id) : interactions.replyQuestion(request.id, { answers: [[how]] })
@@ -150,13 +158,12 @@ function abort({ known, life, call }: Acting, sessionId: string, queue: 'go-on' 
 
 /** As an editor saves it. */
 async function configure({ known, life }: Acting, says: Said): Promise<void> {
-  if (says.guarded === 'allow') known.allowed.add('*')
-  await written(known, life.effects.files.writeAtomic(CONFIG_FILE, JSON.stringify(configOf(says))))
+  await written(known, life.effects.files.writeAtomic(CONFIG_FILE, JSON.stringify(configOf(says))), () => known.config.say(says))
 }
 
 /** What the operator does with a file may fail as what the server does. */
-async function written({ trace }: Knowing, work: Promise<void>): Promise<void> {
-  await work.catch((error: unknown) => trace.add(String(error)))
+async function written({ trace }: Knowing, work: Promise<void>, then: () => void = () => undefined): Promise<void> {
+  await work.then(then, (error: unknown) => trace.add(String(error)))
 }
 
 function actOnWorkflow(acting: Acting, workflow: KnownWorkflow, step: Extract<Act, { readonly workflow: number }>): void | Promise<void> {
@@ -169,7 +176,10 @@ function actOnWorkflow(acting: Acting, workflow: KnownWorkflow, step: Extract<Ac
       workflow.pausedAfter = undefined
       workflow.changed = { life, at: clock.monotonic() }
       known.plays.set(String(step.name), step.plays)
-      return written(known, files.writeAtomic(path, fileOf(id, step.name, step.says, clock.now())))
+      const at = clock.now()
+      return written(known, files.writeAtomic(path, fileOf(id, step.name, step.says, at)), () => {
+        if (step.says.schedule !== 'broken') workflow.file.say({ ...step.says, at })
+      })
     case 'lose':
       return written(known, files.remove(path))
     case 'activate':
@@ -200,7 +210,7 @@ function actOnWorkflow(acting: Acting, workflow: KnownWorkflow, step: Extract<Ac
 }
 
 function fileOf(id: string, name: number, { schedule, concurrency, attempts, active }: Workflow, now: number): string {
-  const soon = new Date(now + 20_000)
+  const soon = new Date(now + SOON)
   const when = {
     hourly: { frequency: 'hourly', minute: (soon.getUTCMinutes() + 1) % 60 },
     daily: { frequency: 'daily', time: '09:30', timezone: 'Europe/Berlin' },

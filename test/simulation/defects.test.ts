@@ -17,7 +17,7 @@ const delegates = (tool: 'task' | 'waits', as: 'says' | 'hangs'): Step => ({
   ...says,
   plays: [{ as: 'calls', words: 0, tools: [tool], below: [{ as, words: 1 }] }],
 })
-const saves = (schedule: 'hourly' | 'soon', as: 'says' | 'hangs'): Step => ({
+const saves = (schedule: 'hourly' | 'daily' | 'soon', as: 'says' | 'hangs'): Step => ({
   do: 'save',
   workflow: 0,
   name: 6,
@@ -97,6 +97,26 @@ const FOUND: Readonly<Record<string, readonly [says: string, history: History]>>
     [create, { ...asks, plays: [{ as: 'calls', words: 0, tools: ['answers'] }] }],
   ],
   'a permission that is not asked for': ['a tool is executed where somebody or a rule allows it', [create, guarded]],
+  'a schedule in the zone of the server': [
+    'a scheduled run is of a moment that its file names, in the zone that it names',
+    [create, saves('daily', 'says'), { do: 'wait', ms: 9_000_000 }],
+  ],
+  'a workflow that overlaps itself against its file': [
+    'a workflow overlaps itself no more than it says',
+    [saves('hourly', 'hangs'), later, run, run],
+  ],
+  'a deletion that is acknowledged and not done': [
+    'a session whose deletion was acknowledged is gone',
+    [create, { do: 'delete', session: 0 }, wait],
+  ],
+  'an answer that is remembered for everything': [
+    'a tool is executed where somebody or a rule allows it',
+    [create, guarded, { do: 'answer', request: 0, how: 'always' }, wait, { ...guarded, name: 7 } as Step],
+  ],
+  'tasks that stay when their session goes': [
+    'nothing is kept of a task whose session is gone',
+    [create, delegates('task', 'says'), wait, { do: 'delete', session: 0 }, wait],
+  ],
 }
 
 test('every defect that can be planted has a history that shows it', () => {

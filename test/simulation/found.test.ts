@@ -2,6 +2,17 @@
 import { expect, test } from 'vitest'
 import { play } from './simulate.js'
 
+test('what is kept of a task goes with its session, whenever the power is lost', async () => {
+  const { fault } = await play(1, [
+    { do: 'create' },
+    { do: 'prompt', session: 0, name: 1, delivery: 'queue', plays: [{ as: 'calls', words: 0, tools: ['task'], below: [] }] },
+    { do: 'wait', ms: 1000 },
+    { do: 'delete', session: 0 },
+    { do: 'die', how: 'power', torn: 1 },
+  ])
+  expect(fault).toBeUndefined()
+})
+
 test('the end of a run of a workflow is recorded once the disk has room again', async () => {
   const { fault } = await play(10, [
     {

@@ -2,6 +2,7 @@
 import type { DiskFault } from '../../src/simulation/disk.js'
 import type { Random } from '../../src/simulation/random.js'
 import type { Said } from './life.js'
+import { swarm } from './swarm.js'
 
 /** One step of the model. `words`: how much it says first. */
 export type Play =
@@ -119,14 +120,22 @@ const OFTEN = {
 } as const satisfies Partial<Record<Step['do'], number>>
 const KINDS = (Object.keys(OFTEN) as (keyof typeof OFTEN)[]).flatMap((kind) => Array.from({ length: OFTEN[kind] }, () => kind))
 
-/** A history of so many steps. `floods`: with more prompts than may wait, which takes long; `hours`: with long waits. */
-export function draw(random: Random, steps: number, { floods = false, hours = false } = {}): History {
+/** In every history. */
+const ALWAYS = ['prompt', 'wait', 'create'] as const
+
+/**
+ * A history of so many steps. `floods`: with more prompts than may wait, which takes long; `hours`: with long waits; `swarms`: with some acts
+ * more often than with others.
+ */
+export function draw(random: Random, steps: number, { floods = false, hours = false, swarms = false } = {}): History {
+  const kinds = swarms ? swarm(random, OFTEN, ALWAYS) : KINDS
   const history: Step[] = [{ do: 'create' }]
   let name = 0
+  const flooding = floods || (swarms && random.isOneIn(24))
   while (history.length < steps) {
-    if (floods && random.isOneIn(30)) history.push({ do: 'flood', session: random.below(SESSIONS), name: (name += 2000) })
+    if (flooding && random.isOneIn(30)) history.push({ do: 'flood', session: random.below(SESSIONS), name: (name += 2000) })
     else {
-      const act = drawAct(random, ++name)
+      const act = drawAct(random, kinds, ++name)
       const waits = hours && act.do === 'wait' && random.isOneIn(3) ? { ms: random.pick(HOURS) } : {}
       history.push({ ...act, ...waits, ...(random.isOneIn(2) && { turns: random.below(4) }) })
     }
@@ -134,8 +143,8 @@ export function draw(random: Random, steps: number, { floods = false, hours = fa
   return history
 }
 
-function drawAct(random: Random, name: number): Act {
-  const kind = random.pick(KINDS)
+function drawAct(random: Random, kinds: readonly (keyof typeof OFTEN)[], name: number): Act {
+  const kind = random.pick(kinds)
   const session = random.below(SESSIONS)
   switch (kind) {
     case 'prompt':

@@ -1,13 +1,16 @@
 /** What holds of delegated tasks and of scheduled workflows. */
 import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
+import { SOON } from './acts.js'
 import type { Invariant } from './invariants.js'
-import { isOpen, type Task, tasksOf, workflowRunsOf } from './rows.js'
+import type { Written } from './known.js'
+import { isOpen, isUnderWay, SUBAGENTS, type Task, tasksOf, WORKFLOWS, workflowRunsOf } from './rows.js'
 import type { World } from './world.js'
 
 export const WORK_INVARIANTS: readonly Invariant[] = [
   { says: 'what came of a task is told to who delegated it once', when: 'calm', fault: toldOnce },
   { says: 'what came of a task is told to who delegated it at last', when: 'calm', fault: toldAtLast },
   { says: 'no task goes on without its session and that of its parent', when: 'calm', fault: noOrphan },
+  { says: 'nothing is kept of a task whose session is gone', when: 'always', fault: noneLeft },
   { says: 'no task goes on once nothing is under way', when: 'calm', fault: noTaskGoesOn },
   { says: 'an occurrence has one run', when: 'always', fault: oneRunAnOccurrence },
   { says: 'the prompt of a run of a workflow is there once at most', when: 'calm', fault: onePromptARun },
@@ -16,8 +19,15 @@ export const WORK_INVARIANTS: readonly Invariant[] = [
   { says: 'an abort that was acknowledged ends the tasks its run waited for', when: 'always', fault: abortEndsTasks },
   { says: 'a call of a tool is executed once', when: 'always', fault: executedOnce },
   { says: 'a tool is executed where somebody or a rule allows it', when: 'always', fault: executedAllowed },
+  { says: 'nothing is executed for a run whose abort was acknowledged', when: 'always', fault: abortedRests },
+  { says: 'a scheduled run is of a moment that its file names, in the zone that it names', when: 'always', fault: scheduledAsSaid },
   { says: 'every run of a workflow ends', when: 'calm', fault: runsEnd },
 ]
+
+/** What a plugin that is switched off has left, it goes on with once it is on. */
+function isOff({ config }: World, plugin: string): boolean {
+  return config.values().some(({ off }) => off.includes(plugin))
+}
 
 function openOf({ life }: World): readonly Task[] {
   return tasksOf(life).filter(isOpen)
@@ -63,7 +73,14 @@ function noOrphan(world: World): string | undefined {
   return orphan && `${orphan.id} of ${orphan.parentId} is ${orphan.status}`
 }
 
+/** Also of those that have ended. */
+function noneLeft({ life }: World): string | undefined {
+  const left = tasksOf(life).find(({ id }) => life.store.sessions.get(id) === undefined)
+  return left && `the row of ${left.id} of ${left.parentId}, which is ${left.status}, is there`
+}
+
 function noTaskGoesOn(world: World): string | undefined {
+  if (isOff(world, SUBAGENTS)) return undefined
   const [open] = openOf(world)
   return open && `${open.id} of ${open.parentId} is ${open.status}`
 }
@@ -84,11 +101,22 @@ function onePromptARun(world: World): string | undefined {
   return undefined
 }
 
-/** Where it may overlap itself at all, two of its runs are under way at most. */
-function noOverlap({ life }: World): string | undefined {
-  const running = workflowRunsOf(life).filter(({ status }) => status === 'queued' || status === 'running')
-  const many = running.find(({ activationId }) => running.filter((run) => run.activationId === activationId).length > 2)
-  return many && `of ${many.workflowId} more than two runs are under way`
+/** Runs that a file of the simulation allows to be under way together. */
+const ALLOWED = 2
+
+/** By what the file said when the newest of them was begun: `forbid` and `replace` leave one. */
+function noOverlap({ life, claims }: World): string | undefined {
+  const all = workflowRunsOf(life).filter(isUnderWay)
+  for (const activationId of new Set(all.map((run) => run.activationId))) {
+    const runs = all.filter((run) => run.activationId === activationId)
+    const begun = [...claims].findLast(([id]) => runs.some((run) => run.id === id))
+    if (begun === undefined) continue
+    const [newest, { files }] = begun
+    const modes = files.map(({ concurrency }) => concurrency)
+    if (runs.length > (modes.includes('allow') ? ALLOWED : 1))
+      return `of ${activationId} ${runs.length} runs are under way, and its file said ${modes.join(' or ')} as ${newest} began`
+  }
+  return undefined
 }
 
 function pausedRests({ workflows, occurrences }: World): string | undefined {
@@ -104,7 +132,8 @@ function pausedRests({ workflows, occurrences }: World): string | undefined {
 }
 
 function runsEnd(world: World): string | undefined {
-  const open = workflowRunsOf(world.life).find(({ status }) => status === 'queued' || status === 'running')
+  if (isOff(world, WORKFLOWS)) return undefined
+  const open = workflowRunsOf(world.life).find(isUnderWay)
   return open && `${open.id} of ${open.workflowId} is ${open.status}`
 }
 
@@ -127,7 +156,38 @@ function executedOnce({ executed }: World): string | undefined {
   return twice && `${twice} was executed twice`
 }
 
-function executedAllowed({ executed, allowed }: World): string | undefined {
-  const wrong = executed.find(({ tool, id }) => tool === 'forbidden' || (tool === 'guarded' && !allowed.has(id) && !allowed.has('*')))
+function executedAllowed({ executed }: World): string | undefined {
+  const wrong = executed.find(({ isAllowed }) => !isAllowed)
   return wrong && `${wrong.tool} was executed for ${wrong.id}`
+}
+
+/** Also while the end of its run cannot be recorded. */
+function abortedRests({ executed }: World): string | undefined {
+  const wrong = executed.find(({ isAborted }) => isAborted)
+  return wrong && `${wrong.tool} was executed for ${wrong.id}`
+}
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const BERLIN = new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Berlin', timeStyle: 'medium' })
+
+function scheduledAsSaid({ claims }: World): string | undefined {
+  for (const { run, files } of claims.values()) {
+    if (run.trigger !== 'scheduled' || files.length === 0 || files.some((file) => names(file, run.scheduledAt))) continue
+    return `${run.id} of ${run.workflowId} is of ${new Date(run.scheduledAt).toISOString()}`
+  }
+  return undefined
+}
+
+/** As `acts.ts` writes it. */
+function names({ schedule, at }: Written, moment: number): boolean {
+  const soon = at + SOON
+  switch (schedule) {
+    case 'hourly':
+      return moment % HOUR === new Date(soon + MINUTE).getUTCMinutes() * MINUTE
+    case 'daily':
+      return BERLIN.format(moment) === '09:30:00'
+    default:
+      return moment === soon
+  }
 }

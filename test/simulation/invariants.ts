@@ -18,6 +18,7 @@ const TRANSIENT: ReadonlySet<string> = TRANSIENT_EVENTS
 
 const INVARIANTS: readonly Invariant[] = [
   { says: 'a session that was acknowledged is there', when: 'always', fault: sessionsThere },
+  { says: 'a session whose deletion was acknowledged is gone', when: 'always', fault: deletedGone },
   { says: 'a prompt that was acknowledged is there exactly once', when: 'always', fault: acknowledgedOnce },
   {
     says: 'sequences on the wire only grow, and each is a cursor',
@@ -52,6 +53,11 @@ export async function firstFault(world: World, moment: 'always' | 'calm'): Promi
 function sessionsThere({ life, sessions }: World): string | undefined {
   const lost = sessions.find((id) => life.store.sessions.get(id) === undefined)
   return lost && `${lost} is nowhere`
+}
+
+function deletedGone({ life, deleted }: World): string | undefined {
+  const left = [...deleted].find((id) => life.store.sessions.get(id) !== undefined)
+  return left && `${left} is there`
 }
 
 function acknowledgedOnce({ life, sessions, prompts, removed, messages }: World): string | undefined {

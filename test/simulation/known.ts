@@ -7,8 +7,10 @@
 import { createHash } from 'node:crypto'
 import type { SeenEvent } from '../../src/published/testing/heard.js'
 import type { WorkflowRun } from '../../src/protocol/workflow/workflow.js'
-import type { Play } from './history.js'
-import { PLACES } from './life.js'
+import type { Play, Workflow } from './history.js'
+import { createLately, type Lately, type Moment } from './lately.js'
+import { FIRST_CONFIG, PLACES, type Said } from './life.js'
+import { isUnderWay } from './rows.js'
 
 interface SentPrompt {
   readonly name: number
@@ -30,6 +32,7 @@ interface Aborted {
 
 interface Request {
   readonly id: string
+  readonly sessionId: string
   readonly isQuestion: boolean
   /** What it is for. */
   readonly patterns: readonly string[]
@@ -43,6 +46,19 @@ export interface KnownWorkflow {
   pausedAfter: number | undefined
   /** When its file, or what the file says, was changed last; by the monotonic clock of a life. */
   changed: { readonly life: object; readonly at: number } | undefined
+  /** What its file says, where it can be read. */
+  readonly file: Lately<Written>
+}
+
+/** Of a file of a workflow: what it says, and when it was written, by the wall clock, Unix ms. */
+export interface Written extends Workflow {
+  readonly at: number
+}
+
+/** The moment in which a run of a workflow was begun. */
+export interface Claim extends HeardRun {
+  /** What its file said then. */
+  readonly files: readonly Written[]
 }
 
 /** A run that was heard of, as it was first: an occurrence that has a session is claimed for ever. */
@@ -67,18 +83,32 @@ export interface Known {
   readonly workflows: readonly KnownWorkflow[]
   /** By the occurrence, then by the run. */
   readonly occurrences: ReadonlyMap<string, ReadonlyMap<string, HeardRun>>
+  /** Runs of workflows that were begun, by their ids, the newest last. */
+  readonly claims: ReadonlyMap<string, Claim>
+  /** Sessions whose deletion was answered with success. */
+  readonly deleted: ReadonlySet<string>
   /** How often a call had which outcome. */
   readonly met: ReadonlyMap<string, number>
-  /** Calls of tools that were executed, in order; by their tool, session and name. */
+  /** Calls of tools that were executed, in order. */
   readonly executed: readonly Execution[]
-  /** Requests that somebody has allowed, or was about to, by what they were for; `*` = everything. */
+  /** What somebody has allowed, or was about to: patterns for good, and with their session (`onceFor`) for one call. */
   readonly allowed: ReadonlySet<string>
+  /** What the configuration says. */
+  readonly config: Lately<Said>
 }
 
-export interface Execution {
+/** By its tool, session and name. */
+export interface ExecutedCall {
   readonly tool: string
   readonly sessionId: string
   readonly id: string
+}
+
+export interface Execution extends ExecutedCall {
+  /** Somebody, or a rule, allowed it. */
+  readonly isAllowed: boolean
+  /** An abort of its run had been acknowledged. */
+  readonly isAborted: boolean
 }
 
 export interface Trace {
@@ -92,6 +122,7 @@ export interface Knowing extends Known {
   readonly sessions: string[]
   readonly prompts: Map<number, SentPrompt>
   readonly touched: Set<string>
+  readonly deleted: Set<string>
   readonly aborted: Aborted[]
   readonly requests: Request[]
   readonly met: Map<string, number>
@@ -104,12 +135,15 @@ export interface Knowing extends Known {
   forget(): void
 }
 
-export function createKnowing(): Knowing {
+export function createKnowing(now: () => Moment): Knowing {
   const trace = createTrace()
   const removed = new Set<string>()
   const requests: Request[] = []
   const answers = new Map<string, number>()
   const occurrences = new Map<string, Map<string, HeardRun>>()
+  const claims = new Map<string, Claim>()
+  const config = createLately<Said>([FIRST_CONFIG], now)
+  const underWay = new Set<string>()
 
   function hearRun(run: WorkflowRun, sequence: number): void {
     const occurrence = `${run.activationId} ${run.scheduledAt}`
@@ -117,7 +151,23 @@ export function createKnowing(): Knowing {
     occurrences.set(occurrence, runs)
     const first = runs.get(run.id)
     runs.set(run.id, { run, sequence: first?.sequence ?? sequence })
+    const isNow = isUnderWay(run)
+    if (isNow && !underWay.has(run.id) && sequence > (claims.get(run.id)?.sequence ?? 0)) {
+      claims.delete(run.id)
+      const files = workflows.find(({ id }) => id === run.workflowId)?.file.values() ?? []
+      claims.set(run.id, { run, sequence, files })
+    }
+    if (isNow) underWay.add(run.id)
+    else underWay.delete(run.id)
   }
+
+  const workflows = [`${PLACES.cwd}/.svc`, `${PLACES.cwd}/.svc`, PLACES.config].map((place, at) => ({
+    id: `w${at}`,
+    path: `${place}/workflows/w${at}.md`,
+    pausedAfter: undefined,
+    changed: undefined,
+    file: createLately<Written>([], now),
+  }))
 
   return {
     sessions: [],
@@ -133,12 +183,10 @@ export function createKnowing(): Knowing {
     plays: new Map(),
     trace,
     occurrences,
-    workflows: [`${PLACES.cwd}/.svc`, `${PLACES.cwd}/.svc`, PLACES.config].map((place, at) => ({
-      id: `w${at}`,
-      path: `${place}/workflows/w${at}.md`,
-      pausedAfter: undefined,
-      changed: undefined,
-    })),
+    workflows,
+    claims,
+    config,
+    deleted: new Set(),
     hear({ type, sequence, data }) {
       trace.add([sequence, type, data])
       if (type === 'message.removed') removed.add(data['messageID'])
@@ -148,12 +196,18 @@ export function createKnowing(): Knowing {
       if (type === 'workflow.run.updated') hearRun(data['run'], sequence)
       const request = data['requestID'] ?? data['id']
       if (type === 'permission.asked' || type === 'question.asked')
-        requests.push({ id: request, isQuestion: type === 'question.asked', patterns: data['patterns'] ?? [] })
+        requests.push({
+          id: request,
+          sessionId: data['sessionId'],
+          isQuestion: type === 'question.asked',
+          patterns: data['patterns'] ?? [],
+        })
       if (['permission.replied', 'question.replied', 'question.rejected'].includes(type))
         answers.set(request, (answers.get(request) ?? 0) + 1)
     },
     forget() {
       answers.clear()
+      underWay.clear()
       for (const [occurrence, runs] of occurrences) {
         for (const [id, { run }] of runs) if (typeof run.sessionId !== 'string') runs.delete(id)
         if (runs.size === 0) occurrences.delete(occurrence)

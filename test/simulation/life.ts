@@ -64,13 +64,15 @@ export interface Said {
   readonly off: readonly string[]
 }
 
+export const FIRST_CONFIG: Said = { guarded: 'ask', off: [] }
+
 export function configOf({ guarded, off }: Said): Readonly<Record<string, unknown>> {
   const permission = { '*': 'allow', guarded, forbidden: 'deny' }
   return { ...PLAYED_CONFIG, permission, plugins: Object.fromEntries(off.map((id) => [id, false])) }
 }
 
 export function firstRemains(at: number): Remains {
-  return firstOn(at, { directory: machines.newDirectory(), config: configOf({ guarded: 'ask', off: [] }), has: ['home'] })
+  return firstOn(at, { directory: machines.newDirectory(), config: configOf(FIRST_CONFIG), has: ['home'] })
 }
 
 /** Removes what all lives have left. */

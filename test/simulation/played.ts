@@ -4,7 +4,7 @@ import { type GenerateRequest, ProviderError } from '../../src/ports/provider-ad
 import { defineTool, type NativePlugin, type ToolContribution, ToolError } from '../../src/ports/plugin.js'
 import { calls, gate, type PlayedStep, playedPlugin, says } from '../../src/published/testing/steps.js'
 import type { Called, Play } from './history.js'
-import type { Execution } from './known.js'
+import type { ExecutedCall } from './known.js'
 
 /** As many tokens as the played model takes. */
 const FULL = { input: 99_500, output: 5, reasoning: 0, cache: { read: 0, write: 0 } }
@@ -21,7 +21,7 @@ export interface Played {
 }
 
 /** What the model does for prompts, by their names: `7`, and `7.0.1` for a task that its first answer delegates with its second call. */
-export function playWorld(plays: Map<string, readonly Play[]>, noteExecution: (execution: Execution) => void): Played {
+export function playWorld(plays: Map<string, readonly Play[]>, noteExecution: (execution: ExecutedCall) => void): Played {
   const held: Held[] = []
   /** How often the model was asked for a prompt, in a session: runs of a workflow do the same again. */
   const attempts = new Map<string, number>()
@@ -109,7 +109,7 @@ function callOf(tool: Called, callId: string, request: GenerateRequest): Call {
 function toolOf(
   how: string,
   hold: (failure: Error, signal?: AbortSignal) => Promise<void>,
-  noteExecution: (execution: Execution) => void,
+  noteExecution: (execution: ExecutedCall) => void,
 ): ToolContribution {
   return defineTool({
     id: how,

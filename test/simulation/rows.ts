@@ -21,6 +21,11 @@ export function isOpen({ status }: Task): boolean {
   return status === 'queued' || status === 'running' || status === 'reporting'
 }
 
+/** It has its place among those that may overlap. */
+export function isUnderWay({ status }: WorkflowRun): boolean {
+  return status === 'queued' || status === 'running'
+}
+
 export function workflowRunsOf({ store }: Pick<Life, 'store'>): readonly WorkflowRun[] {
   return store.pluginRows.list(WORKFLOWS, 'run').map(({ data }) => data as WorkflowRun)
 }

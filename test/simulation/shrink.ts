@@ -1,7 +1,8 @@
 /** The shortest history that still fails in the same way, as a test to paste. */
 import type { History, Step } from './history.js'
 import type { Defect } from './life.js'
-import { play, type Played } from './simulate.js'
+import { simplerThan } from './simpler.js'
+import { CALM_EVERY, play, type Played } from './simulate.js'
 
 export interface Shrunk {
   readonly history: History
@@ -13,30 +14,74 @@ export interface Shrunk {
 /** Histories that are tried at most. */
 const MOST = 300
 
-/** Leaves out steps, ever fewer at once, as long as the same invariant fails; throws when `history` does not fail. */
-export async function shrink(seed: number, history: History, plant: () => Defect = () => ({})): Promise<Shrunk> {
-  let tries = 0
-  const failing = async (some: History) => {
-    tries++
-    return (await play(seed, some, plant())).fault
-  }
-  const first = await failing(history)
+/** What is known of a history that fails, and the trying of others. */
+interface Shrinking {
+  best: History
+  says: string
+  tries: number
+  /** Whether it fails in the same way: then it is the best there is, up to where it fails. */
+  fails(some: History): Promise<boolean>
+  isOver(): boolean
+}
+
+/**
+ * Leaves out steps, ever fewer at once, and makes those that are left simpler, as long as the same invariant fails. Throws when `history` does not
+ * fail. `isOver`, asked before each history, ends it with what it has by then.
+ */
+export async function shrink(
+  seed: number,
+  history: History,
+  plant: () => Defect = () => ({}),
+  isOver: () => boolean = () => false,
+): Promise<Shrunk> {
+  const first = (await play(seed, history, plant())).fault
   if (first === undefined) throw new Error('this history does not fail')
   const kind = kindOf(first)
-  let best = history.slice(0, first.after)
-  let { says } = first
-  for (let size = Math.ceil(best.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
-    for (let at = best.length - size; at > -size && tries < MOST; at -= size) {
+  const until = first.during === 'steps' && first.after > CALM_EVERY ? 'calm' : first.during
+  const shrinking: Shrinking = {
+    best: history.slice(0, first.after),
+    says: first.says,
+    tries: 1,
+    isOver: () => shrinking.tries >= MOST || isOver(),
+    async fails(some) {
+      shrinking.tries++
+      const { fault } = await play(seed, some, plant(), { until })
+      if (fault === undefined || kindOf(fault) !== kind) return false
+      shrinking.says = fault.says
+      shrinking.best = some.slice(0, fault.after)
+      return true
+    },
+  }
+  await leaveOut(shrinking)
+  await simplify(shrinking)
+  const { best, says, tries } = shrinking
+  return { history: best, says, tries }
+}
+
+async function leaveOut(shrinking: Shrinking): Promise<void> {
+  for (let size = Math.ceil(shrinking.best.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
+    for (let at = shrinking.best.length - size; at > -size; at -= size) {
+      if (shrinking.isOver()) return
       const from = Math.max(0, at)
-      const some = [...best.slice(0, from), ...best.slice(from + size)]
-      const fault = await failing(some)
-      if (fault === undefined || kindOf(fault) !== kind) continue
-      says = fault.says
-      best = some.slice(0, fault.after)
-      at = Math.min(at, best.length)
+      if (await shrinking.fails(shrinking.best.toSpliced(from, size))) at = Math.min(at, shrinking.best.length)
     }
   }
-  return { history: best, says, tries }
+}
+
+/** Each step as often as it can be made simpler. */
+async function simplify(shrinking: Shrinking): Promise<void> {
+  for (let at = shrinking.best.length - 1; at >= 0; at--) {
+    while (await isMadeSimpler(shrinking, at));
+  }
+}
+
+async function isMadeSimpler(shrinking: Shrinking, at: number): Promise<boolean> {
+  const step = shrinking.best[at]
+  for (const simpler of step === undefined ? [] : simplerThan(step)) {
+    if (shrinking.isOver()) return false
+    if (await shrinking.fails(shrinking.best.with(at, simpler))) return true
+  }
+  return false
 }
 
 /** The invariant that failed. */

@@ -4,11 +4,21 @@ import { firstFault } from './invariants.js'
 import { type Defect, forgetRemains, type OnLife } from './life.js'
 import { createWorld, type World } from './world.js'
 
+/** Of a history: its steps, the calm after some of them and after the last, and the loss of power at the end. */
+type Phase = 'steps' | 'calm' | 'end'
+
+interface Fault {
+  readonly says: string
+  /** So many steps. */
+  readonly after: number
+  readonly during: Phase
+}
+
 export interface Played {
   /** SHA-256 of everything that was heard, hex. */
   readonly trace: string
   /** What does not hold, and after which step; undefined = all did. */
-  readonly fault?: { readonly says: string; readonly after: number }
+  readonly fault?: Fault
   /** ms of the played clock. */
   readonly lasted: number
   /** How often a call had which outcome. */
@@ -16,7 +26,7 @@ export interface Played {
 }
 
 /** Calm after so many steps, and at the end; then once more after a loss of power. */
-const CALM_EVERY = 60
+export const CALM_EVERY = 60
 const LAST: Step = { do: 'die', how: 'power', torn: 1 }
 
 /** Is told what happens as it does, to record it. */
@@ -28,20 +38,36 @@ export interface Onlooker {
   fault(says: string): void
 }
 
-export async function play(seed: number, history: History, defect: Defect = {}, onlooker?: Onlooker): Promise<Played> {
+interface Playing {
+  readonly onlooker?: Onlooker
+  /** The last phase that is played. */
+  readonly until?: Phase
+}
+
+/** `at` is told each phase as it begins, by the number of steps until then: of `steps` with the step. */
+type At = (after: number, during: Phase, step?: Step) => void
+
+export async function play(seed: number, history: History, defect: Defect = {}, { onlooker, until = 'end' }: Playing = {}): Promise<Played> {
   const world = await createWorld(seed, defect, onlooker?.life)
-  let after = 0
+  let where: Pick<Fault, 'after' | 'during'> = { after: 0, during: 'steps' }
   try {
-    const says = await faultIn(world, history, (number, step) => {
-      if (typeof step !== 'string') after = number
-      onlooker?.step(typeof step === 'string' ? step : `step ${number}: ${wordsOf(step)}`, typeof step === 'string' ? undefined : step)
+    const says = await faultIn(world, history, until, (after, during, step) => {
+      where = { after, during }
+      onlooker?.step(step === undefined ? BESIDE[during] : `step ${after}: ${wordsOf(step)}`, step)
     })
     if (says !== undefined) onlooker?.fault(says)
-    return { trace: world.trace.digest(), lasted: world.lasted, met: world.met, ...(says !== undefined && { fault: { says, after } }) }
+    const { lasted, met } = world
+    return { trace: world.trace.digest(), lasted, met, ...(says !== undefined && { fault: { says, ...where } }) }
   } finally {
     await world.end().catch(() => undefined)
     forgetRemains()
   }
+}
+
+const BESIDE: Readonly<Record<Phase, string>> = {
+  steps: 'the history',
+  calm: 'all that is under way may end',
+  end: 'the power is lost once more',
 }
 
 /** What is done, and with what, but for what has parts. */
@@ -50,30 +76,32 @@ function wordsOf({ do: what, ...how }: Step): string {
   return `${what} ${parts.join(', ')}`.trimEnd()
 }
 
-/** `at` is told each step, by its number, and what else is done. */
-async function faultIn(world: World, history: History, at: (number: number, step: Step | string) => void): Promise<string | undefined> {
-  async function calmFault(): Promise<string | undefined> {
-    at(history.length, 'all that is under way may end')
-    await world.calm()
-    return firstFault(world, 'calm')
-  }
-
+async function faultIn(world: World, history: History, until: Phase, at: At): Promise<string | undefined> {
   try {
     for (const [index, step] of history.entries()) {
-      at(index + 1, step)
+      const after = index + 1
+      at(after, 'steps', step)
       await world.perform(step)
       const fault = await firstFault(world, 'always')
       if (fault !== undefined) return fault
-      if ((index + 1) % CALM_EVERY !== 0) continue
-      const uncalm = await calmFault()
+      if (until === 'steps' || after % CALM_EVERY !== 0) continue
+      at(after, 'calm')
+      const uncalm = await calmFault(world)
       if (uncalm !== undefined) return uncalm
     }
-    const uncalm = await calmFault()
-    if (uncalm !== undefined) return uncalm
-    at(history.length, 'the power is lost once more')
+    if (until === 'steps') return undefined
+    at(history.length, 'calm')
+    const uncalm = await calmFault(world)
+    if (uncalm !== undefined || until === 'calm') return uncalm
+    at(history.length, 'end')
     await world.perform(LAST)
-    return (await firstFault(world, 'always')) ?? (await calmFault())
+    return (await firstFault(world, 'always')) ?? (await calmFault(world))
   } catch (error) {
     return `the server answers and goes on: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`
   }
+}
+
+async function calmFault(world: World): Promise<string | undefined> {
+  await world.calm()
+  return firstFault(world, 'calm')
 }

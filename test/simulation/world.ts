@@ -11,6 +11,7 @@ import type { Disk, DiskFault } from '../../src/simulation/disk.js'
 import { letPass } from '../../src/published/testing/simulated/sleep.js'
 import { namedStreams } from '../../src/simulation/random.js'
 import { act } from './acts.js'
+import { judgedExecution } from './executions.js'
 import type { Faults } from './faults.js'
 import type { Step } from './history.js'
 import { createKnowing, type Known, type Trace } from './known.js'
@@ -24,7 +25,7 @@ export interface World extends Known {
   readonly witness: Reader
   readonly readers: readonly Reader[]
   readonly trace: Trace
-  /** The disk has failed in this life, and nobody was calm since. */
+  /** The disk fails, or has done so until just now: what cannot be recorded is recorded later. */
   readonly isShaken: boolean
   perform(step: Step): Promise<void>
   /** How long all lives have lasted, ms. */
@@ -38,33 +39,41 @@ export interface World extends Known {
 const START = Date.UTC(2026, 2, 1, 8)
 const CLIENTS = 2
 const ROUNDS = 60
+/** Where nothing was heard for so many rounds nothing comes any more. */
+const SILENT = 12
+/** What could not be recorded is tried again within this time, ms. */
+const RECOVERED = 16_000
 /** Through longer times the machine may sleep, ms. */
 const SHORT = 900_000
 
 export async function createWorld(seed: number, defect: Defect = {}, onLife?: OnLife): Promise<World> {
   const streams = namedStreams(seed)
-  const known = createKnowing()
+  const known = createKnowing(() => ({ life, at: life.clock.monotonic(), isShaken: isShaken() }))
   const { trace, met, sessions } = known
   const clientRandom = streams('clients')
   const ids = createIds({ now: () => START + clientTime++, randomBytes: (size) => clientRandom.bytes(size) })
   let clientTime = 0
   const faults: Faults = { disk: undefined }
   const underWay = new Set<Promise<unknown>>()
-  /** What REST answers, since the last step. */
+  /** What REST answers, since the last step and the last event. */
   const read = new Map<string, Message[]>()
   let era = 0
   let heard = 0
   let lives = 0
   let livedBefore = 0
-  let isShaken = false
-  const played = playWorld(known.plays, (execution) => known.executed.push(execution))
+  /** On the clock of the life, when its disk was all right again; undefined = it always was. */
+  let freedAt: number | undefined
+  let isStarting = true
+  const played = playWorld(known.plays, (call) => known.executed.push(judgedExecution(known, call, isStarting ? undefined : life)))
 
   const hear: typeof known.hear = (event) => {
     heard++
+    read.clear()
     known.hear(event)
   }
 
   let life = await begin(firstRemains(START))
+  isStarting = false
   let witness = createReader(hear)
   let readers = Array.from({ length: CLIENTS }, () => createReader())
   witness.come(life.runtime)
@@ -73,7 +82,8 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
   function begin(from: Parameters<typeof beginLife>[0]['from']): Promise<Life> {
     underWay.clear()
     faults.disk = undefined
-    isShaken = false
+    freedAt = undefined
+    isStarting = true
     const answersSent = async () => void (await Promise.all(underWay))
     return beginLife({ from, random: streams(`life ${++lives}`), plugin: played.plugin, answersSent, defect, faults, onLife })
   }
@@ -89,6 +99,7 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
     livedBefore += life.clock.monotonic()
     played.held.length = 0
     life = await begin(from)
+    isStarting = false
     // Every cursor that was ever told is one to go on behind.
     await come()
     if (!forgets) return
@@ -155,8 +166,8 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
   }
 
   function suffer(how: DiskFault | undefined): void {
+    if (faults.disk !== undefined) freedAt = life.clock.monotonic()
     faults.disk = how
-    isShaken ||= how !== undefined
     const { files } = life.effects
     ;(files as Disk).fail(how)
   }
@@ -165,6 +176,8 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
     for (const reader of [witness, ...readers]) reader.leave()
     await rise(await life.stop(), false)
   }
+
+  const isShaken = () => faults.disk !== undefined || (freedAt !== undefined && life.clock.monotonic() - freedAt < RECOVERED)
 
   const isCalm = () =>
     Object.keys(life.runtime.sessions.status(TRUSTED_CALLER)).length === 0 &&
@@ -182,7 +195,7 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
       return livedBefore + life.clock.monotonic()
     },
     get isShaken() {
-      return isShaken
+      return isShaken()
     },
     get readers() {
       return readers
@@ -197,7 +210,9 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
       suffer(undefined)
       read.clear()
       for (const reader of readers) reader.come(life.runtime)
-      for (let round = 0; round < ROUNDS; round++) {
+      let last = { round: 0, heard }
+      for (let round = 0; round < ROUNDS && round - last.round < SILENT; round++) {
+        if (heard !== last.heard) last = { round, heard }
         await life.clock.advanceAsync(1000)
         // What is due begins at full seconds.
         if (isCalm()) await life.clock.advanceAsync(1000)
@@ -208,7 +223,7 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
         for (const each of played.held) each.finishes()
         await life.clock.advanceAsync(35_000)
       }
-      isShaken = false
+      freedAt = undefined
     },
     messages(sessionId) {
       const messages = read.get(sessionId) ?? (JSON.parse(life.runtime.sessions.context(sessionId).rawJson) as Message[])

@@ -27,6 +27,7 @@ import { createFileStateDoor } from '../session/restore/state-notes.js'
 import { createRestoreBounds } from '../session/restore/bounds.js'
 import { createRestores } from '../session/restore/restores.js'
 import { markOf } from '../session/history/undo.js'
+import { createPartings } from '../session/state/partings.js'
 import { createSequels } from '../session/state/sequels.js'
 import { createTranscripts } from '../session/state/transcripts.js'
 import { untilQuiet } from './quiet.js'
@@ -106,6 +107,7 @@ export async function assemble(options: AssemblyOptions) {
     executions,
     outstanding,
     sequels: createSequels(effects.log),
+    partings: createPartings(),
     stopping: stopping.signal,
     interactions,
     plugins: serving,

@@ -2,7 +2,7 @@
  * The tasks of this server: one actor for each that has not ended, rebuilt from its row (sessions-events §10.12; subsystems k).
  *
  * I1 At most one actor for each task. It is the root of a system of its own, so that a crash ends that task alone.
- * I2 The session of a task and its row are one commit: neither is ever there without the other.
+ * I2 The session of a task and its row come in one commit and go in one: neither is ever there without the other.
  * I3 What a process left unfinished for a tool call is stopped: nobody waits for it any more.
  * I4 Who stops all tasks of a session stops those as well that an answer begun before has yet to delegate.
  */
@@ -51,6 +51,7 @@ export interface Delegation {
   tasksOf(sessionId: string): readonly Task[]
   /** A task below the session. */
   find(sessionId: string, taskId: string): Task | undefined
+  /** Ends what works on a task whose session was deleted. */
   gone(sessionId: string): void
   end(): Promise<void>
 }
@@ -108,6 +109,9 @@ export function createDelegation(host: DelegationHost): Delegation {
   }
   stopping.addEventListener('abort', park, { once: true })
   recover(delegated)
+  const endParting = sessions.part((tx, sessionId) => {
+    if (ledger.get(sessionId) !== undefined) ledger.delete(tx, sessionId) // I2
+  })
   return {
     start: (task, signal) => start(delegated, task, signal),
     resume: (task, prompt, by) => resume(delegated, task, prompt, by),
@@ -130,13 +134,9 @@ export function createDelegation(host: DelegationHost): Delegation {
       const task = ledger.get(taskId)
       return task !== undefined && taskId !== sessionId && ancestors({ sessions }, taskId).includes(sessionId) ? task : undefined
     },
-    gone(sessionId) {
-      const theirs = [ledger.get(sessionId), ...ledger.of(sessionId)].filter((task) => task !== undefined)
-      if (theirs.length === 0) return
-      host.rows.commit('process', (tx) => theirs.forEach(({ id }) => ledger.delete(tx, id)))
-      for (const { id } of theirs) actors.send(id, { type: 'session.gone' })
-    },
+    gone: (sessionId) => void actors.send(sessionId, { type: 'session.gone' }),
     async end() {
+      endParting()
       stopping.removeEventListener('abort', park)
       const ended = [...actors.keys()].map((taskId) => actors.until(taskId))
       park()

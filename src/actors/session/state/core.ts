@@ -22,6 +22,7 @@ import type { Executions } from './executions.js'
 import type { InteractionBroker } from '../../interaction/interactions.js'
 import type { Outstanding } from './outstanding.js'
 import type { Projects } from './project.js'
+import type { Partings } from './partings.js'
 import type { Sequels } from './sequels.js'
 import type { Statuses } from './statuses.js'
 import type { Transcripts } from './transcripts.js'
@@ -56,6 +57,7 @@ export interface Work {
   readonly executions: Executions
   readonly outstanding: Outstanding
   readonly sequels: Sequels
+  readonly partings: Partings
   readonly interactions: InteractionBroker
   readonly restores: Restores
   readonly sizes: Sizes

@@ -51,6 +51,7 @@ function remove(core: Rows & Work, tx: Change, id: string): void {
   const info = core.store.sessions.get(id)
   if (info === undefined) return
   core.interactions.withdraw(tx, id)
+  core.partings.part(tx, id)
   core.store.sessions.delete(id)
   tx.emit('session.deleted', { sessionID: id, info, tenantID: info.svcTenantId ?? LOCAL_TENANT })
   tx.after(() => {

@@ -18,7 +18,8 @@ interface Acting {
 }
 
 /** What is done with a server, but for its life and its time. */
-export type Act = Exclude<Step, { readonly do: 'release' | 'leave' | 'return' | 'wait' | 'jump' | 'die' | 'restart' | 'fill' | 'free' }>
+export type Act = Exclude<Step, { readonly do: Beside }>
+type Beside = 'release' | 'leave' | 'return' | 'stall' | 'wait' | 'jump' | 'die' | 'restart' | 'fill' | 'free' | 'slow' | 'when'
 
 /** Prompts of a flood, and characters of each: more than may wait. */
 const FLOOD = 36
@@ -31,7 +32,7 @@ const DIRECTORY = PLACES.cwd
 export function act(acting: Acting, step: Act): void | Promise<void> {
   switch (step.do) {
     case 'create':
-      return create(acting)
+      return create(acting, step.untitled === true)
     case 'repeat':
       return send(acting, step.name)
     case 'answer':
@@ -55,11 +56,11 @@ export function act(acting: Acting, step: Act): void | Promise<void> {
   }
 }
 
-function create({ known: { sessions }, life, call }: Acting): void {
+function create({ known: { sessions }, life, call }: Acting, isUntitled: boolean): void {
   if (sessions.length >= SESSIONS) return
   call(
     'create',
-    () => life.runtime.sessions.create(TRUSTED_CALLER, DIRECTORY, { title: 'Simulated' }),
+    () => life.runtime.sessions.create(TRUSTED_CALLER, DIRECTORY, isUntitled ? {} : { title: 'Simulated' }),
     ({ id }) => sessions.push(id),
   )
 }
@@ -113,12 +114,14 @@ interface NewPrompt {
   readonly delivery: 'steer' | 'queue'
   readonly plays: readonly Play[]
   readonly characters?: number
+  readonly summary?: readonly Play[]
 }
 
-function prompt(acting: Acting, sessionId: string, { name, delivery, plays, characters = 0 }: NewPrompt): void {
+function prompt(acting: Acting, sessionId: string, { name, delivery, plays, characters = 0, summary = [] }: NewPrompt): void {
   const { known, ids } = acting
   if (known.prompts.has(name)) return
   known.plays.set(String(name), plays)
+  known.plays.set(`${name}s`, summary)
   known.prompts.set(name, { name, sessionId, messageId: ids.next('msg'), delivery, characters, acknowledged: false })
   send(acting, name)
 }

@@ -2,6 +2,7 @@
 import type { DiskFault } from '../../src/simulation/disk.js'
 import type { Random } from '../../src/simulation/random.js'
 import type { Said } from './life.js'
+import type { Moment } from './moments.js'
 
 /** One step of the model. `words`: how much it says first. */
 export type Play =
@@ -12,6 +13,8 @@ export type Play =
   | { readonly as: 'calls'; readonly words: number; readonly tools: readonly Called[]; readonly below?: readonly Play[] }
   /** As a provider fails. */
   | { readonly as: 'fails'; readonly words: number; readonly retryable: boolean }
+  /** Was asked more than it can take. */
+  | { readonly as: 'overflows'; readonly words: number }
   /** Ends without an end. */
   | { readonly as: 'cut'; readonly words: number }
   /** Says nothing more until it is released. */
@@ -39,13 +42,18 @@ export interface Workflow {
 export type Step = Act & { readonly turns?: number }
 
 type Act =
-  | { readonly do: 'create' }
+  /** `untitled`: the model is to find a title. */
+  | { readonly do: 'create'; readonly untitled?: boolean }
   | {
       readonly do: 'prompt'
       readonly session: number
       readonly name: number
       readonly delivery: 'steer' | 'queue'
       readonly plays: readonly Play[]
+      /** Of its text, at least. */
+      readonly characters?: number
+      /** What the model does when it is to summarise a conversation whose newest prompt this is. */
+      readonly summary?: readonly Play[]
     }
   /** The client sends a prompt again, as it does when it has heard no answer. */
   | { readonly do: 'repeat'; readonly name: number }
@@ -57,7 +65,8 @@ type Act =
   | { readonly do: 'answer'; readonly request: number; readonly how: 'once' | 'always' | 'reject' }
   /** Something that hangs goes on. */
   | { readonly do: 'release'; readonly held: number; readonly how: 'finishes' | 'fails' }
-  | { readonly do: 'leave' | 'return'; readonly client: number }
+  /** `stall`: its connection takes nothing any more, until it returns. */
+  | { readonly do: 'leave' | 'return' | 'stall'; readonly client: number }
   /** A client stops all tasks of the session, or deletes it. */
   | { readonly do: 'stop' | 'delete'; readonly session: number }
   /** The operator writes a workflow, or removes its file. */
@@ -75,6 +84,10 @@ type Act =
   | { readonly do: 'jump'; readonly ms: number }
   | { readonly do: 'die'; readonly how: 'kill' | 'power'; readonly torn: number }
   | { readonly do: 'restart' }
+  /** Reading and writing a file takes so long from now on. */
+  | { readonly do: 'slow'; readonly ms: number }
+  /** In the next moment in which a machine gets somewhere: a disk that fails does so until it has gone on. */
+  | (Moment & { readonly do: 'when'; readonly then: History })
 
 export type History = readonly Step[]
 

@@ -19,6 +19,7 @@ import { pathsIn } from '../../src/simulation/effects.js'
 import type { Random } from '../../src/simulation/random.js'
 import type { Store } from '../../src/store/store.js'
 import { type Faults, faultyStore } from './faults.js'
+import { slowDisk } from './slow-disk.js'
 
 export { turns } from '../../src/published/testing/simulated/life.js'
 
@@ -35,6 +36,8 @@ export interface Defect {
 export interface Life extends Pick<Lived, 'runtime' | 'store' | 'clock' | 'effects' | 'stop'> {
   /** Ends as a process does: `kill` leaves what was written, `power` what was synced. The rest of this life happens unheard. */
   die(how: Death, random: Random): Promise<Remains>
+  /** The same at this moment; what it answers lets time pass until it has ended. */
+  fall(how: Death, random: Random): () => Promise<Remains>
 }
 
 export interface Beginning {
@@ -84,17 +87,23 @@ export async function beginLife({ from, random, plugin, answersSent, defect, fau
       [plugin, interactionsPlugin(), subagentsPlugin(), workflowsPlugin(WORKFLOWS)].map((each) => defect.plugin?.(each) ?? each),
     version: '0.0.0',
     listen: async () => ({ close: answersSent }),
+    wrapDisk: (disk, clock) => slowDisk(disk, clock, faults),
     wrapStore: (store) => defect.store?.(faultyStore(store, faults)) ?? faultyStore(store, faults),
     losesSyncs: defect.losesSyncs === true,
   })
   onLife?.(life)
+  const fall: Life['fall'] = (how, torn) => {
+    const remains = life.remains(how, torn)
+    life.running.kill()
+    return async () => {
+      await life.end()
+      return remains
+    }
+  }
   return {
     ...life,
     runtime: defect.runtime?.(life.runtime) ?? life.runtime,
-    async die(how, torn) {
-      const remains = life.remains(how, torn)
-      await life.end()
-      return remains
-    },
+    fall,
+    die: (how, torn) => fall(how, torn)(),
   }
 }

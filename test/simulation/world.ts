@@ -11,6 +11,7 @@ import type { Disk, DiskFault } from '../../src/simulation/disk.js'
 import { letPass } from '../../src/published/testing/simulated/sleep.js'
 import { namedStreams } from '../../src/simulation/random.js'
 import { act } from './acts.js'
+import { createMeeting } from './acts-moments.js'
 import type { Faults } from './faults.js'
 import type { Step } from './history.js'
 import { createKnowing, type Known, type Trace } from './known.js'
@@ -48,7 +49,7 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
   const clientRandom = streams('clients')
   const ids = createIds({ now: () => START + clientTime++, randomBytes: (size) => clientRandom.bytes(size) })
   let clientTime = 0
-  const faults: Faults = { disk: undefined }
+  const faults: Faults = { disk: undefined, slow: 0 }
   const underWay = new Set<Promise<unknown>>()
   /** What REST answers, since the last step. */
   const read = new Map<string, Message[]>()
@@ -64,25 +65,37 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
     known.hear(event)
   }
 
+  // From the first machine on.
+  const meeting = createMeeting({ trace, suffer, die, restart, take })
   let life = await begin(firstRemains(START))
   let witness = createReader(hear)
   let readers = Array.from({ length: CLIENTS }, () => createReader())
   witness.come(life.runtime)
   for (const reader of readers) reader.come(life.runtime)
 
-  function begin(from: Parameters<typeof beginLife>[0]['from']): Promise<Life> {
+  /** A start that fails, as the disk does, is tried again by the operator, who has made room. */
+  async function begin(from: Parameters<typeof beginLife>[0]['from']): Promise<Life> {
     underWay.clear()
     faults.disk = undefined
+    faults.slow = 0
     isShaken = false
     const answersSent = async () => void (await Promise.all(underWay))
-    return beginLife({ from, random: streams(`life ${++lives}`), plugin: played.plugin, answersSent, defect, faults, onLife })
+    const beginning = { from, plugin: played.plugin, answersSent, defect, faults, onLife }
+    try {
+      return await beginLife({ ...beginning, random: streams(`life ${++lives}`) })
+    } catch (error) {
+      if (faults.disk === undefined) throw error
+      trace.add(String(error))
+      return begin(from)
+    }
   }
 
-  async function die(how: 'kill' | 'power', torn: number): Promise<void> {
+  /** Ends the life at once; the next one begins when what it answers is called. */
+  function die(how: 'kill' | 'power', torn: number): () => Promise<void> {
     for (const reader of [witness, ...readers]) reader.leave()
     era++ // What it answers from now on nobody hears.
-    const remains = await life.die(how, namedStreams(torn)('torn'))
-    await rise(remains, how === 'power')
+    const fallen = life.fall(how, namedStreams(torn)('torn'))
+    return async () => rise(await fallen(), how === 'power')
   }
 
   async function rise(from: Parameters<typeof begin>[0], forgets: boolean): Promise<void> {
@@ -134,6 +147,8 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
         return played.held[step.held]?.[step.how]()
       case 'leave':
         return readers[step.client]?.leave()
+      case 'stall':
+        return readers[step.client]?.stall()
       case 'return':
         readers[step.client]?.come(life.runtime)
         return caughtUp(life.store)
@@ -142,9 +157,13 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
       case 'jump':
         return life.clock.stepWall(step.ms)
       case 'die':
-        return die(step.how, step.torn)
+        return die(step.how, step.torn)()
       case 'restart':
-        return restart()
+        return restart()()
+      case 'slow':
+        return void (faults.slow = step.ms)
+      case 'when':
+        return meeting.await(step)
       case 'fill':
         return suffer(step.how)
       case 'free':
@@ -161,9 +180,15 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
     ;(files as Disk).fail(how)
   }
 
-  async function restart(): Promise<void> {
+  /** As `die`, unless it dies while it stops. */
+  function restart(): () => Promise<void> {
+    const stopping = era
     for (const reader of [witness, ...readers]) reader.leave()
-    await rise(await life.stop(), false)
+    const stopped = life.stop()
+    return async () => {
+      const remains = await stopped
+      if (stopping === era) await rise(remains, false)
+    }
   }
 
   const isCalm = () =>
@@ -192,6 +217,7 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
       read.clear()
       await take(step)
       await turns(step.turns)
+      await meeting.over()
     },
     async calm() {
       suffer(undefined)
@@ -216,6 +242,7 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
       return messages
     },
     async end() {
+      meeting.end()
       for (const reader of [witness, ...readers]) reader.leave()
       await life.stop()
     },

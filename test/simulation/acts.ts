@@ -3,12 +3,13 @@ import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import type { Ids } from '../../src/protocol/ids.js'
 import { subagentRoutes } from '../../src/protocol/session/subagent.js'
 import type { WorkflowHistory } from '../../src/protocol/workflow/workflow.js'
+import { changeFolder, dropRun, nudge } from './acts-beside.js'
 import type { Play, Step, Workflow } from './history.js'
 import type { KnownWorkflow, Knowing } from './known.js'
 import { isOpen, tasksOf } from './rows.js'
 import { CONFIG_FILE, configOf, type Life, PLACES, type Said } from './life.js'
 
-interface Acting {
+export interface Acting {
   readonly known: Knowing
   readonly life: Life
   /** Of messages that clients send. */
@@ -37,11 +38,18 @@ export function act(acting: Acting, step: Act): void | Promise<void> {
       return send(acting, step.name)
     case 'answer':
       return answer(acting, step.request, step.how)
+    case 'folder':
+      return changeFolder(acting, step)
+    case 'nudge':
+      return nudge(acting, step)
+    case 'mood':
+      return void (acting.known.mood.is = step.is)
     case 'save':
     case 'lose':
     case 'activate':
     case 'pause':
     case 'run':
+    case 'drop':
     case 'retry': {
       const workflow = acting.known.workflows[step.workflow]
       return workflow && actOnWorkflow(acting, workflow, step)
@@ -158,7 +166,7 @@ async function configure({ known, life }: Acting, says: Said): Promise<void> {
 }
 
 /** What the operator does with a file may fail as what the server does. */
-async function written({ trace }: Knowing, work: Promise<void>): Promise<void> {
+export async function written({ trace }: Knowing, work: Promise<void>): Promise<void> {
   await work.catch((error: unknown) => trace.add(String(error)))
 }
 
@@ -193,6 +201,8 @@ function actOnWorkflow(acting: Acting, workflow: KnownWorkflow, step: Extract<Ac
     }
     case 'run':
       return call('run', () => operateWorkflows(life, 'run', { params }))
+    case 'drop':
+      return call('drop', () => dropRun(life, id))
     case 'retry':
       return call('retry', async () => {
         const { runs } = await operateWorkflows<WorkflowHistory>(life, 'history', { params })
@@ -202,7 +212,7 @@ function actOnWorkflow(acting: Acting, workflow: KnownWorkflow, step: Extract<Ac
   }
 }
 
-function fileOf(id: string, name: number, { schedule, concurrency, attempts, active }: Workflow, now: number): string {
+function fileOf(id: string, name: number, { schedule, concurrency, attempts, active, folder }: Workflow, now: number): string {
   const soon = new Date(now + 20_000)
   const when = {
     hourly: { frequency: 'hourly', minute: (soon.getUTCMinutes() + 1) % 60 },
@@ -217,6 +227,7 @@ function fileOf(id: string, name: number, { schedule, concurrency, attempts, act
     schedule: when,
     concurrency: { mode: concurrency, ...(concurrency === 'allow' && { maxRunning: 2 }) },
     retry: { maxAttempts: attempts, initialDelayMs: 5000 },
+    ...(folder !== undefined && { directory: folder }),
   }
   const lines = Object.entries(fields).map(([key, value]) => `${key}: ${JSON.stringify(value)}`)
   return `---\n${lines.join('\n')}\n---\np${name}\n`

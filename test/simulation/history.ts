@@ -36,6 +36,8 @@ export interface Workflow {
   readonly concurrency: 'forbid' | 'replace' | 'allow'
   readonly attempts: number
   readonly active: boolean
+  /** Where it runs, below the workspace; undefined = in the workspace. */
+  readonly folder?: string
 }
 
 /** `turns` of the event loop until the next step; without them everything happens that needs no time. */
@@ -72,6 +74,14 @@ type Act =
   /** The operator writes a workflow, or removes its file. */
   | { readonly do: 'save'; readonly workflow: number; readonly name: number; readonly says: Workflow; readonly plays: readonly Play[] }
   | { readonly do: 'lose' | 'activate' | 'pause' | 'run' | 'retry'; readonly workflow: number }
+  /** A client deletes the session of its newest run. */
+  | { readonly do: 'drop'; readonly workflow: number }
+  /** A client says something to the task that was delegated last. */
+  | { readonly do: 'nudge'; readonly name: number; readonly plays: readonly Play[] }
+  /** The operator makes or removes a folder with all that is in it, below the workspace. */
+  | { readonly do: 'folder'; readonly path: string; readonly how: 'makes' | 'removes' }
+  /** How the plugin `test.moody` does from now on: `rivals` = it offers what another one offers, `lingers` = its stop takes a minute. */
+  | { readonly do: 'mood'; readonly is: Mood }
   /** The operator edits the configuration. */
   | { readonly do: 'configure'; readonly says: Said }
   /** The disk of files and database is full, broken or read-only until `free`, or until the server is started anew. */
@@ -88,6 +98,8 @@ type Act =
   | { readonly do: 'slow'; readonly ms: number }
   /** In the next moment in which a machine gets somewhere: a disk that fails does so until it has gone on. */
   | (Moment & { readonly do: 'when'; readonly then: History })
+
+export type Mood = 'well' | 'refuses' | 'rivals' | 'lingers'
 
 export type History = readonly Step[]
 

@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto'
 import type { SeenEvent } from '../../src/published/testing/heard.js'
 import type { WorkflowRun } from '../../src/protocol/workflow/workflow.js'
-import type { Play } from './history.js'
+import type { Mood, Play } from './history.js'
 import { PLACES } from './life.js'
 
 interface SentPrompt {
@@ -98,6 +98,8 @@ export interface Knowing extends Known {
   readonly executed: Execution[]
   readonly allowed: Set<string>
   readonly plays: Map<string, readonly Play[]>
+  /** Of the plugin `test.moody`. */
+  readonly mood: { is: Mood }
   readonly trace: Trace
   hear(event: SeenEvent): void
   /** I2 */
@@ -131,6 +133,7 @@ export function createKnowing(): Knowing {
     executed: [],
     allowed: new Set(),
     plays: new Map(),
+    mood: { is: 'well' },
     trace,
     occurrences,
     workflows: [`${PLACES.cwd}/.svc`, `${PLACES.cwd}/.svc`, PLACES.config].map((place, at) => ({

@@ -43,7 +43,8 @@ export interface Life extends Pick<Lived, 'runtime' | 'store' | 'clock' | 'effec
 export interface Beginning {
   readonly from: Remains
   readonly random: Random
-  readonly plugin: NativePlugin
+  /** Besides those that are built in. */
+  readonly plugins: readonly NativePlugin[]
   /** Resolves when whoever has called is answered: as the door does, a stop in order waits for that. */
   answersSent(): Promise<void>
   readonly defect: Defect
@@ -79,12 +80,12 @@ export function firstRemains(at: number): Remains {
 /** Removes what all lives have left. */
 export const forgetRemains = machines.forget
 
-export async function beginLife({ from, random, plugin, answersSent, defect, faults, onLife }: Beginning): Promise<Life> {
+export async function beginLife({ from, random, plugins, answersSent, defect, faults, onLife }: Beginning): Promise<Life> {
   const life = await beginOn(machines, {
     from,
     random,
     plugins: () =>
-      [plugin, interactionsPlugin(), subagentsPlugin(), workflowsPlugin(WORKFLOWS)].map((each) => defect.plugin?.(each) ?? each),
+      [...plugins, interactionsPlugin(), subagentsPlugin(), workflowsPlugin(WORKFLOWS)].map((each) => defect.plugin?.(each) ?? each),
     version: '0.0.0',
     listen: async () => ({ close: answersSent }),
     wrapDisk: (disk, clock) => slowDisk(disk, clock, faults),

@@ -28,26 +28,33 @@ export function createMoments(): Moments {
   const places = new WeakMap<object, ReadonlySet<string>>()
   const leaving = new Map<object, { readonly state: string; readonly left: () => void }[]>()
 
-  function see({ actorRef, snapshot, _transitions: transitions }: Microstep): void {
+  /** `isAgain`: it was left and entered in one step. */
+  function seen(actor: object, snapshot: object, isAgain: (state: string) => boolean): void {
+    if (!('machine' in snapshot)) return
     const { machine, _nodes: nodes } = snapshot as AnyMachineSnapshot
-    const before = places.get(actorRef) ?? NOWHERE
+    const before = places.get(actor) ?? NOWHERE
     const now = new Set(nodes.map(({ path }) => path.join('.')))
-    places.set(actorRef, now)
-    const isAgain = (state: string) => transitions.some(({ target, reenter }) => reenter && target?.some(({ path }) => path.join('.') === state))
-    const due = leaving.get(actorRef)?.filter(({ state }) => !now.has(state) || isAgain(state)) ?? []
-    if (due.length > 0) leaving.set(actorRef, leaving.get(actorRef)?.filter((each) => !due.includes(each)) ?? [])
+    places.set(actor, now)
+    const due = leaving.get(actor)?.filter(({ state }) => !now.has(state) || isAgain(state)) ?? []
+    if (due.length > 0) leaving.set(actor, leaving.get(actor)?.filter((each) => !due.includes(each)) ?? [])
     for (const { left } of due) left()
     for (const each of awaited) {
       if (each.machine !== machine.id || !now.has(each.state) || (before.has(each.state) && !isAgain(each.state))) continue
       if (--each.left > 0) continue
       awaited.delete(each)
       const left = each.reached()
-      if (left !== undefined) leaving.set(actorRef, [...(leaving.get(actorRef) ?? []), { state: each.state, left }])
+      if (left !== undefined) leaving.set(actor, [...(leaving.get(actor) ?? []), { state: each.state, left }])
     }
+  }
+
+  function see({ actorRef, snapshot, _transitions: transitions }: Microstep): void {
+    seen(actorRef, snapshot, (state) =>
+      transitions.some(({ target, reenter }) => reenter && target?.some(({ path }) => path.join('.') === state)),
+    )
   }
 
   return {
     on: (moment, reached) => void awaited.add({ ...moment, left: moment.nth ?? 1, reached }),
-    end: watchMachines(see),
+    end: watchMachines(see, (actor, snapshot) => seen(actor, snapshot, () => false)),
   }
 }

@@ -1,7 +1,7 @@
 /** Every machine that begins while it is watched tells of its transitions, also one that no supervisor lists. */
-import { Actor, type AnyActorRef, type InspectionEvent } from 'xstate'
+import { Actor, type AnyActorRef, type InspectionEvent, type Snapshot } from 'xstate'
 
-type Made = Pick<AnyActorRef, 'system'> & { readonly _parent?: unknown }
+type Made = Pick<AnyActorRef, 'system' | 'getSnapshot'> & { readonly _parent?: unknown }
 
 /** What XState keeps to itself of its actors. */
 interface Making {
@@ -10,8 +10,14 @@ interface Making {
 
 export type Microstep = Extract<InspectionEvent, { readonly type: '@xstate.microstep' }>
 
-/** `see` is told each transition once it is decided, before what is invoked by it begins. Answers the function that ends it: the last one ends first. */
-export function watchMachines(see: (step: Microstep) => void): () => void {
+/**
+ * `see` is told each transition once it is decided, before what is invoked by it begins; `begun` where an actor begins, as early. Answers the
+ * function that ends it: the last one ends first.
+ */
+export function watchMachines(
+  see: (step: Microstep) => void,
+  begun: (actor: object, snapshot: Snapshot<unknown>) => void = () => undefined,
+): () => void {
   const tell = (event: InspectionEvent) => {
     if (event.type === '@xstate.microstep') see(event)
   }
@@ -21,6 +27,7 @@ export function watchMachines(see: (step: Microstep) => void): () => void {
   prototype._initState = function makeWatched(this: Made, ...given) {
     if (this._parent === undefined) this.system.inspect(tell)
     make.apply(this, given)
+    begun(this, this.getSnapshot() as Snapshot<unknown>)
   }
   return () => void (prototype._initState = make)
 }

@@ -12,6 +12,7 @@ import { letPass } from '../../src/published/testing/simulated/sleep.js'
 import { namedStreams } from '../../src/simulation/random.js'
 import { act } from './acts.js'
 import { createMeeting } from './acts-moments.js'
+import { moody } from './moody.js'
 import type { Faults } from './faults.js'
 import type { Step } from './history.js'
 import { createKnowing, type Known, type Trace } from './known.js'
@@ -80,7 +81,7 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
     faults.slow = 0
     isShaken = false
     const answersSent = async () => void (await Promise.all(underWay))
-    const beginning = { from, plugin: played.plugin, answersSent, defect, faults, onLife }
+    const beginning = { from, plugins: [played.plugin, moody(known.mood, () => life.clock)], answersSent, defect, faults, onLife }
     try {
       return await beginLife({ ...beginning, random: streams(`life ${++lives}`) })
     } catch (error) {

@@ -1,6 +1,6 @@
 /** Conversations that are compacted, whatever comes between. */
 import type { History, Play, Step } from '../history.js'
-import { abort, broken, compact, create, fails, fills, hangs, kill, overflows, prompt, release, restart, retried, says, wait, when } from './steps.js'
+import { abort, broken, compact, create, fails, fills, hangs, overflows, prompt, release, restart, retried, says, wait, when } from './steps.js'
 
 /** So many characters are worth a compaction. */
 const LONG = 60_000

@@ -2,5 +2,16 @@
 import type { History } from '../history.js'
 import { COMPACTIONS } from './compactions.js'
 import { CONVERSATIONS } from './conversations.js'
+import { HISTORIES } from './histories.js'
+import { PLUGINS } from './plugins.js'
+import { TASKS } from './tasks.js'
+import { WORKFLOWS } from './workflows.js'
 
-export const TOURS: Readonly<Record<string, History>> = { ...COMPACTIONS, ...CONVERSATIONS }
+export const TOURS: Readonly<Record<string, History>> = {
+  ...COMPACTIONS,
+  ...CONVERSATIONS,
+  ...HISTORIES,
+  ...PLUGINS,
+  ...TASKS,
+  ...WORKFLOWS,
+}

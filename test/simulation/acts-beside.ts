@@ -7,9 +7,9 @@ import { type Life, PLACES } from './life.js'
 import { tasksOf, workflowRunsOf } from './rows.js'
 
 export function changeFolder({ known, life }: Acting, { path, how }: Extract<Step, { readonly do: 'folder' }>): Promise<void> {
-  const { files } = life.effects
+  const { disk } = life
   const place = join(PLACES.cwd, path)
-  return written(known, how === 'makes' ? files.makeDirectory(place) : files.removeTree(place))
+  return written(known, how === 'makes' ? disk.makeDirectory(place) : disk.removeTree(place))
 }
 
 /** Nobody counts on it: tasks come and go. */

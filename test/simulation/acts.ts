@@ -162,7 +162,7 @@ function abort({ known, life, call }: Acting, sessionId: string, queue: 'go-on' 
 /** As an editor saves it. */
 async function configure({ known, life }: Acting, says: Said): Promise<void> {
   if (says.guarded === 'allow') known.allowed.add('*')
-  await written(known, life.effects.files.writeAtomic(CONFIG_FILE, JSON.stringify(configOf(says))))
+  await written(known, life.disk.writeAtomic(CONFIG_FILE, JSON.stringify(configOf(says))))
 }
 
 /** What the operator does with a file may fail as what the server does. */
@@ -172,7 +172,7 @@ export async function written({ trace }: Knowing, work: Promise<void>): Promise<
 
 function actOnWorkflow(acting: Acting, workflow: KnownWorkflow, step: Extract<Act, { readonly workflow: number }>): void | Promise<void> {
   const { known, life, call } = acting
-  const { files, clock } = life.effects
+  const { disk, clock } = life
   const { id, path } = workflow
   const params = { workflow_id: id }
   switch (step.do) {
@@ -180,9 +180,9 @@ function actOnWorkflow(acting: Acting, workflow: KnownWorkflow, step: Extract<Ac
       workflow.pausedAfter = undefined
       workflow.changed = { life, at: clock.monotonic() }
       known.plays.set(String(step.name), step.plays)
-      return written(known, files.writeAtomic(path, fileOf(id, step.name, step.says, clock.now())))
+      return written(known, disk.writeAtomic(path, fileOf(id, step.name, step.says, clock.now())))
     case 'lose':
-      return written(known, files.remove(path))
+      return written(known, disk.remove(path))
     case 'activate':
       workflow.pausedAfter = undefined
       workflow.changed = { life, at: clock.monotonic() }

@@ -28,7 +28,10 @@ const OWN = ['answers', 'fails', 'holds', 'late', 'guarded', 'guarded', 'questio
 /** A task in the background, one that is waited for, more for the task that was delegated last, the end of all, and a look at all. */
 const DELEGATING = ['task', 'task', 'waits', 'more', 'stops', 'looks'] as const
 
-export type Called = (typeof OWN)[number] | (typeof DELEGATING)[number]
+/** Writes one of few files. */
+type Writing = 'writes'
+
+export type Called = (typeof OWN)[number] | (typeof DELEGATING)[number] | Writing
 
 /** What a file of a workflow says besides its prompt. `soon`: once, some seconds later; `broken`: it cannot be read. */
 export interface Workflow {

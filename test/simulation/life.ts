@@ -1,5 +1,6 @@
 /** One life of the server in a simulated world: from a start on what the one before left, to its end. */
 import { join } from 'node:path'
+import { filesPlugin } from '../../src/plugins/files/files.plugin.js'
 import { interactionsPlugin } from '../../src/plugins/interactions/interactions.plugin.js'
 import { subagentsPlugin } from '../../src/plugins/subagents/subagents.plugin.js'
 import { workflowsPlugin } from '../../src/plugins/workflows/workflows.plugin.js'
@@ -33,7 +34,7 @@ export interface Defect {
   readonly losesSyncs?: true
 }
 
-export interface Life extends Pick<Lived, 'runtime' | 'store' | 'clock' | 'effects' | 'stop'> {
+export interface Life extends Pick<Lived, 'runtime' | 'store' | 'clock' | 'disk' | 'effects' | 'stop'> {
   /** Ends as a process does: `kill` leaves what was written, `power` what was synced. The rest of this life happens unheard. */
   die(how: Death, random: Random): Promise<Remains>
   /** The same at this moment; what it answers lets time pass until it has ended. */
@@ -69,7 +70,7 @@ export interface Said {
 }
 
 export function configOf({ guarded, off }: Said): Readonly<Record<string, unknown>> {
-  const permission = { '*': 'allow', guarded, forbidden: 'deny' }
+  const permission = { '*': 'allow', guarded, forbidden: { '*': 'deny', never: 'allow' } }
   return { ...PLAYED_CONFIG, permission, plugins: Object.fromEntries(off.map((id) => [id, false])) }
 }
 
@@ -85,7 +86,7 @@ export async function beginLife({ from, random, plugins, answersSent, defect, fa
     from,
     random,
     plugins: () =>
-      [...plugins, interactionsPlugin(), subagentsPlugin(), workflowsPlugin(WORKFLOWS)].map((each) => defect.plugin?.(each) ?? each),
+      [...plugins, interactionsPlugin(), filesPlugin({ ripgrepPath: undefined }), subagentsPlugin(), workflowsPlugin(WORKFLOWS)].map((each) => defect.plugin?.(each) ?? each),
     version: '0.0.0',
     listen: async () => ({ close: answersSent }),
     wrapDisk: (disk, clock) => slowDisk(disk, clock, faults),

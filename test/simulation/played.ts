@@ -8,6 +8,8 @@ import type { Called, Play } from './history.js'
 import type { Execution } from './known.js'
 
 const SUMMARISER = JSON.stringify(COMPACTION_PROMPT).slice(1, 80)
+/** Of the workspace: what tools write there. */
+const FILES = 'files'
 /** As many tokens as the played model takes. */
 const FULL = { input: 99_500, output: 5, reasoning: 0, cache: { read: 0, write: 0 } }
 
@@ -100,6 +102,8 @@ function callOf(tool: Called, callId: string, request: GenerateRequest): Call {
       const known = /task_id: (\w+)/.exec(JSON.stringify(request.messages.toReversed()))?.[1]
       return { callId, tool: 'task', input: known === undefined ? task : { ...task, task_id: known } }
     }
+    case 'writes':
+      return { callId, tool: 'write', input: { filePath: `${FILES}/${callId.at(-1)}.txt`, content: callId } }
     case 'stops':
       return { callId, tool: 'stop_task', input: {} }
     case 'looks':

@@ -7,7 +7,7 @@ import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import { SvcError } from '../../src/protocol/errors.js'
 import { createIds } from '../../src/protocol/ids.js'
 import type { Message } from '../../src/protocol/message/message.js'
-import type { Disk, DiskFault } from '../../src/simulation/disk.js'
+import type { DiskFault } from '../../src/simulation/disk.js'
 import { letPass } from '../../src/published/testing/simulated/sleep.js'
 import { namedStreams } from '../../src/simulation/random.js'
 import { act } from './acts.js'
@@ -128,8 +128,7 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
       const kind = `${what.replace(/ \d+$/, '')}: ${String(outcome)}`
       met.set(kind, (met.get(kind) ?? 0) + 1)
     }
-    const answered = Promise.resolve()
-      .then(work)
+    const answered = new Promise<T>((resolve) => resolve(work()))
       .then(
         (value) => {
           if (calling !== era) return
@@ -177,8 +176,7 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
   function suffer(how: DiskFault | undefined): void {
     faults.disk = how
     isShaken ||= how !== undefined
-    const { files } = life.effects
-    ;(files as Disk).fail(how)
+    life?.disk.fail(how)
   }
 
   /** As `die`, unless it dies while it stops. */

@@ -1,6 +1,6 @@
 /** Conversations that are compacted, whatever comes between. */
 import type { History, Play, Step } from '../history.js'
-import { abort, broken, compact, create, fails, fills, hangs, overflows, prompt, release, restart, retried, says, wait, when } from './steps.js'
+import { abort, broken, compact, create, fails, fills, hangs, overflows, prompt, release, restart, retried, says, slow, wait, when } from './steps.js'
 
 /** So many characters are worth a compaction. */
 const LONG = 60_000
@@ -33,17 +33,34 @@ export const COMPACTIONS: Readonly<Record<string, History>> = {
     long(1, [says], [hangs]),
     wait(),
     compact,
+    wait(2000),
+    release(),
+    wait(),
+    long(2, [says], [hangs]),
+    wait(),
+    compact,
     wait(),
     abort(),
     wait(),
-    long(2, [says], [retried]),
+    long(3, [says], [retried]),
     wait(),
-    compact,
     when('compaction: waiting', abort()),
-    wait(),
+    compact,
+    wait(5000),
     when('compaction: opening', abort()),
     compact,
+    wait(5000),
+    long(4, [overflows, says], [hangs]),
     wait(),
+    abort(),
+    wait(),
+    long(5, [hangs]),
+    wait(),
+    prompt(6),
+    slow(300),
+    when('session: looking', compact, abort()),
+    release(),
+    wait(5000),
   ],
   'a summary cannot be stored': [
     create,

@@ -36,6 +36,7 @@ export function createMeeting({ trace, suffer, die, restart, take }: Met): Meeti
       case 'restart':
         return queueMicrotask(() => (next ??= restart()))
       case 'slow':
+      case 'folder':
         return void take(step)
       case 'wait':
         return

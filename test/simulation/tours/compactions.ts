@@ -1,13 +1,24 @@
 /** Conversations that are compacted, whatever comes between. */
 import type { History, Play, Step } from '../history.js'
-import { abort, broken, compact, create, fails, fills, hangs, overflows, prompt, release, restart, retried, says, slow, wait, when } from './steps.js'
+import { abort, broken, compact, create, fails, fills, hangs, overflows, prompt, release, restart, retried, says, wait, when } from './steps.js'
 
 /** So many characters are worth a compaction. */
 const LONG = 60_000
 const long = (name: number, plays: readonly Play[], summary: readonly Play[] = []): Step => prompt(name, plays, { characters: LONG, summary })
 
 export const COMPACTIONS: Readonly<Record<string, History>> = {
-  'a run compacts before it asks, and after': [create, long(1, [fills]), wait(), long(2, [fills, says]), wait(), long(3, [fills, fills, fills]), wait()],
+  'a run compacts before it asks, and after': [
+    create,
+    prompt(1, [says], { characters: 3 * LONG }),
+    wait(),
+    prompt(2, [says], { characters: 3 * LONG }),
+    wait(),
+    prompt(3, [fills, says], { characters: 3 * LONG }),
+    wait(),
+    when('run: closing', abort()),
+    long(4, [fills, says]),
+    wait(5000),
+  ],
   'a summary fails, is tried again, and falls silent': [
     create,
     long(1, [says], [retried, says]),
@@ -46,22 +57,15 @@ export const COMPACTIONS: Readonly<Record<string, History>> = {
     wait(),
     when('compaction: waiting', abort()),
     compact,
-    wait(5000),
+    wait(60_000),
     when('compaction: opening', abort()),
     compact,
     wait(5000),
-    long(4, [overflows, says], [hangs]),
-    wait(),
-    abort(),
-    wait(),
-    long(5, [hangs]),
-    wait(),
-    prompt(6),
-    slow(300),
-    when('session: looking', compact, abort()),
-    release(),
+    when('session: looking', abort()),
+    compact,
     wait(5000),
   ],
+  'a run is aborted while it compacts': [create, long(1, [says]), wait(), long(2, [overflows, says], [hangs]), wait(), abort(), wait(5000)],
   'a summary cannot be stored': [
     create,
     long(1, [says]),

@@ -4,8 +4,11 @@ import { broken, calls, create, full, kill, prompt, says, slow, wait, when } fro
 
 const undo: Step = { do: 'undo', session: 0 }
 const redo: Step = { do: 'redo', session: 0 }
-const edits: Step = { do: 'folder', path: 'files/1.txt', how: 'makes' }
-const mends: Step = { do: 'folder', path: 'files/1.txt', how: 'removes' }
+/** A file gives way to a folder. */
+const edits: readonly Step[] = [
+  { do: 'folder', path: 'files/1.txt', how: 'removes' },
+  { do: 'folder', path: 'files/1.txt', how: 'makes' },
+]
 const said = [create, prompt(1, [calls('writes'), says]), wait(), prompt(2, [calls('answers', 'writes'), says]), wait()]
 const later = wait(60_000)
 
@@ -18,7 +21,7 @@ export const HISTORIES: Readonly<Record<string, History>> = {
     when('restore: noting', full),
     undo,
     wait(),
-    when('restore: forward.writing', full),
+    when('restore: forward.writing', broken),
     undo,
     later,
     when('restore: forward.recording', full, when('restore: backward.takingBack', full), when('restore: backward.forgetting', full)),
@@ -29,10 +32,9 @@ export const HISTORIES: Readonly<Record<string, History>> = {
     redo,
     wait(),
     when('restore: forward.recording', full),
+    when('restore: backward', full),
     undo,
-    full,
     later,
-    { do: 'free' },
     undo,
     later,
   ],
@@ -56,11 +58,9 @@ export const HISTORIES: Readonly<Record<string, History>> = {
   ],
   'a file is changed by others while its server is dead': [
     ...said,
-    slow(50),
-    when('restore: forward.writing', edits, kill),
+    when('restore: forward.writing', ...edits, kill),
     undo,
     wait(),
-    mends,
     undo,
     wait(),
   ],

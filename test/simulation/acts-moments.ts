@@ -10,6 +10,8 @@ interface Met {
   /** Both begin at once, and go on when what they answer is called. */
   die(how: 'kill' | 'power', torn: number): () => Promise<void>
   restart(): () => Promise<void>
+  /** A server that starts can be reached by nobody. */
+  isUp(): boolean
   take(step: Step): void | Promise<void>
 }
 
@@ -20,12 +22,13 @@ export interface Meeting {
   end(): void
 }
 
-export function createMeeting({ trace, suffer, die, restart, take }: Met): Meeting {
+export function createMeeting({ trace, suffer, die, restart, isUp, take }: Met): Meeting {
   const moments = createMoments()
   let next: (() => Promise<void>) | undefined
 
   /** What others do reaches the server behind what it is at work on. */
   function meet(step: Step): void {
+    if (!isUp() && step.do !== 'fill' && step.do !== 'slow' && step.do !== 'when') return
     switch (step.do) {
       case 'fill':
         return suffer(step.how)

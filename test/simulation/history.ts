@@ -1,6 +1,7 @@
 /** What happens in a simulated history: steps that are data, so that a history can be printed, cut down and played again. */
 import type { DiskFault } from '../../src/simulation/disk.js'
 import type { Random } from '../../src/simulation/random.js'
+import { drawBeside } from './draw-beside.js'
 import type { Said } from './life.js'
 import type { Moment } from './moments.js'
 
@@ -21,17 +22,14 @@ export type Play =
   | { readonly as: 'hangs'; readonly words: number }
 
 /**
- * `holds` waits until it is released, `late` does so whatever is aborted meanwhile; `guarded` needs a permission, `question` an answer; `forbidden` has
+ * `writes` writes one of few files, `holds` waits until it is released, `late` does so whatever is aborted meanwhile; `guarded` needs a permission, `question` an answer; `forbidden` has
  * none, and `nothing` is there under that name.
  */
-const OWN = ['answers', 'fails', 'holds', 'late', 'guarded', 'guarded', 'question', 'forbidden', 'nothing'] as const
+const OWN = ['answers', 'writes', 'fails', 'holds', 'late', 'guarded', 'guarded', 'question', 'forbidden', 'nothing'] as const
 /** A task in the background, one that is waited for, more for the task that was delegated last, the end of all, and a look at all. */
 const DELEGATING = ['task', 'task', 'waits', 'more', 'stops', 'looks'] as const
 
-/** Writes one of few files. */
-type Writing = 'writes'
-
-export type Called = (typeof OWN)[number] | (typeof DELEGATING)[number] | Writing
+export type Called = (typeof OWN)[number] | (typeof DELEGATING)[number]
 
 /** What a file of a workflow says besides its prompt. `soon`: once, some seconds later; `broken`: it cannot be read. */
 export interface Workflow {
@@ -144,7 +142,8 @@ const OFTEN = {
   fill: 1,
   free: 3,
   compact: 1,
-} as const satisfies Partial<Record<Step['do'], number>>
+  beside: 4,
+} as const satisfies Partial<Record<Step['do'] | 'beside', number>>
 const KINDS = (Object.keys(OFTEN) as (keyof typeof OFTEN)[]).flatMap((kind) => Array.from({ length: OFTEN[kind] }, () => kind))
 
 /** A history of so many steps. `floods`: with more prompts than may wait, which takes long; `hours`: with long waits. */
@@ -186,6 +185,7 @@ function drawAct(random: Random, name: number): Act {
     case 'die':
       return { do: kind, how: random.isOneIn(3) ? 'kill' : 'power', torn: random.below(1_000_000) }
     case 'create':
+      return { do: kind, untitled: random.isOneIn(3) }
     case 'restart':
     case 'free':
       return { do: kind }
@@ -196,6 +196,8 @@ function drawAct(random: Random, name: number): Act {
         do: kind,
         says: { guarded: random.pick(['ask', 'ask', 'allow', 'deny']), off: random.isOneIn(4) ? [random.pick(PLUGINS)] : [] },
       }
+    case 'beside':
+      return drawBeside(random, name, () => drawPlays(random))
     case 'save':
       return { do: kind, workflow: random.below(WORKFLOWS), name, says: drawWorkflow(random), plays: drawPlays(random) }
     case 'lose':
@@ -212,7 +214,7 @@ function drawAct(random: Random, name: number): Act {
 function drawPlays(random: Random, isBelow = false): Play[] {
   return Array.from({ length: 1 + random.below(3) }, () => {
     const words = random.below(4)
-    const as = random.pick(['says', 'says', 'calls', 'calls', 'calls', 'calls', 'fails', 'cut', 'hangs', 'fills'] as const)
+    const as = random.pick(['says', 'says', 'calls', 'calls', 'calls', 'calls', 'fails', 'cut', 'hangs', 'fills', 'overflows'] as const)
     if (as === 'fails') return { as, words, retryable: !random.isOneIn(3) }
     if (as !== 'calls') return { as, words }
     const tools = Array.from({ length: 1 + random.below(3) }, (): Called => random.pick(random.isOneIn(isBelow ? 9 : 3) ? DELEGATING : OWN))

@@ -59,6 +59,7 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
   let lives = 0
   let livedBefore = 0
   let isShaken = false
+  let isUp = false
   const played = playWorld(known.plays, (execution) => known.executed.push(execution))
 
   const hear: typeof known.hear = (event) => {
@@ -67,7 +68,7 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
   }
 
   // From the first machine on.
-  const meeting = createMeeting({ trace, suffer, die, restart, take })
+  const meeting = createMeeting({ trace, suffer, die, restart, isUp: () => isUp, take })
   let life = await begin(firstRemains(START))
   let witness = createReader(hear)
   let readers = Array.from({ length: CLIENTS }, () => createReader())
@@ -76,6 +77,7 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
 
   /** A start that fails, as the disk does, is tried again by the operator, who has made room. */
   async function begin(from: Parameters<typeof beginLife>[0]['from']): Promise<Life> {
+    isUp = false
     underWay.clear()
     faults.disk = undefined
     faults.slow = 0
@@ -83,7 +85,9 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
     const answersSent = async () => void (await Promise.all(underWay))
     const beginning = { from, plugins: [played.plugin, moody(known.mood, () => life.clock)], answersSent, defect, faults, onLife }
     try {
-      return await beginLife({ ...beginning, random: streams(`life ${++lives}`) })
+      const begun = await beginLife({ ...beginning, random: streams(`life ${++lives}`) })
+      isUp = true
+      return begun
     } catch (error) {
       if (faults.disk === undefined) throw error
       trace.add(String(error))

@@ -6,6 +6,7 @@ import { HISTORIES } from './histories.js'
 import { PLUGINS } from './plugins.js'
 import { TASKS } from './tasks.js'
 import { WORKFLOWS } from './workflows.js'
+import { WORKSPACES } from './workspaces.js'
 
 export const TOURS: Readonly<Record<string, History>> = {
   ...COMPACTIONS,
@@ -14,4 +15,5 @@ export const TOURS: Readonly<Record<string, History>> = {
   ...PLUGINS,
   ...TASKS,
   ...WORKFLOWS,
+  ...WORKSPACES,
 }

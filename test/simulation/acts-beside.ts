@@ -9,6 +9,7 @@ import { tasksOf, workflowRunsOf } from './rows.js'
 export function changeFolder({ known, life }: Acting, { path, how }: Extract<Step, { readonly do: 'folder' }>): Promise<void> {
   const { disk } = life
   const place = join(PLACES.cwd, path)
+  if (how === 'writes') return written(known, disk.writeAtomic(place, 'by hand'))
   return written(known, how === 'makes' ? disk.makeDirectory(place) : disk.removeTree(place))
 }
 

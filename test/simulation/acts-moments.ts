@@ -19,6 +19,7 @@ export interface Meeting {
   await(step: Extract<Step, { readonly do: 'when' }>): void
   /** Goes on with a life after one that has ended in a moment. */
   over(): Promise<void>
+  forget(): void
   end(): void
 }
 
@@ -73,6 +74,7 @@ export function createMeeting({ trace, suffer, die, restart, isUp, take }: Met):
       next = undefined
       await rise?.()
     },
+    forget: moments.forget,
     end: moments.end,
   }
 }

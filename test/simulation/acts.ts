@@ -109,7 +109,7 @@ function send({ known, life, call }: Acting, name: number): void {
   const sent = known.prompts.get(name)
   if (sent === undefined) return
   const { sessionId, messageId, delivery, characters } = sent
-  const request = { prompt: `p${name}`.padEnd(characters), messageId, delivery }
+  const request = { prompt: `p${name}`.padEnd(characters, ' .'), messageId, delivery }
   call(
     `prompt ${name}`,
     () => life.runtime.sessions.submitPrompt(TRUSTED_CALLER, sessionId, request, 'prompt'),

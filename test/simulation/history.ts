@@ -79,8 +79,8 @@ type Act =
   | { readonly do: 'drop'; readonly workflow: number }
   /** A client says something to the task that was delegated last. */
   | { readonly do: 'nudge'; readonly name: number; readonly plays: readonly Play[] }
-  /** The operator makes or removes a folder with all that is in it, below the workspace. */
-  | { readonly do: 'folder'; readonly path: string; readonly how: 'makes' | 'removes' }
+  /** The operator makes a folder, removes what is there, or writes a file by hand, below the workspace. */
+  | { readonly do: 'folder'; readonly path: string; readonly how: 'makes' | 'removes' | 'writes' }
   /** How the plugin `test.moody` does from now on: `rivals` = it offers what another one offers, `lingers` = its stop takes a minute. */
   | { readonly do: 'mood'; readonly is: Mood }
   /** The operator edits the configuration. */

@@ -12,6 +12,8 @@ export interface Moment {
 export interface Moments {
   /** `reached` is called once, in the moment; what it answers is called when the state is left. */
   on(moment: Moment, reached: () => (() => void) | void): void
+  /** Those that were not met are waited for no more. */
+  forget(): void
   end(): void
 }
 
@@ -55,6 +57,7 @@ export function createMoments(): Moments {
 
   return {
     on: (moment, reached) => void awaited.add({ ...moment, left: moment.nth ?? 1, reached }),
+    forget: () => awaited.clear(),
     end: watchMachines(see, (actor, snapshot) => seen(actor, snapshot, () => false)),
   }
 }

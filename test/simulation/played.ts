@@ -138,7 +138,7 @@ function toolOf(
 function nameOf({ messages }: GenerateRequest): string {
   const asked = JSON.stringify(messages.filter(({ role }) => role === 'user'))
   const isSummary = JSON.stringify(messages[0]).includes(SUMMARISER)
-  const names = isSummary ? asked.matchAll(/\bp(\d+)\b/g) : asked.matchAll(/"p(\d+(?:\.\d+)*) *"/g)
+  const names = isSummary ? asked.matchAll(/\bp(\d+)\b/g) : asked.matchAll(/"p(\d+(?:\.\d+)*)[ .]*"/g)
   const newest = [...names].at(-1)?.[1] ?? '0'
   return isSummary ? `${newest}s` : newest
 }

@@ -223,7 +223,9 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
       await meeting.over()
     },
     async calm() {
+      meeting.forget()
       suffer(undefined)
+      faults.slow = 0
       read.clear()
       for (const reader of readers) reader.come(life.runtime)
       for (let round = 0; round < ROUNDS; round++) {

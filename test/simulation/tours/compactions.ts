@@ -3,17 +3,17 @@ import type { History, Play, Step } from '../history.js'
 import { abort, broken, compact, create, fails, fills, hangs, overflows, prompt, release, restart, retried, says, wait, when } from './steps.js'
 
 /** So many characters are worth a compaction. */
-const LONG = 60_000
+const LONG = 30_000
 const long = (name: number, plays: readonly Play[], summary: readonly Play[] = []): Step => prompt(name, plays, { characters: LONG, summary })
 
 export const COMPACTIONS: Readonly<Record<string, History>> = {
   'a run compacts before it asks, and after': [
     create,
-    prompt(1, [says], { characters: 3 * LONG }),
+    prompt(1, [says], { characters: 6 * LONG }),
     wait(),
-    prompt(2, [says], { characters: 3 * LONG }),
+    prompt(2, [says], { characters: 6 * LONG }),
     wait(),
-    prompt(3, [fills, says], { characters: 3 * LONG }),
+    prompt(3, [fills, says], { characters: 6 * LONG }),
     wait(),
     when('run: closing', abort()),
     long(4, [fills, says]),
@@ -65,7 +65,15 @@ export const COMPACTIONS: Readonly<Record<string, History>> = {
     compact,
     wait(5000),
   ],
-  'a run is aborted while it compacts': [create, long(1, [says]), wait(), long(2, [overflows, says], [hangs]), wait(), abort(), wait(5000)],
+  'a run is aborted while it compacts': [
+    create,
+    long(1, [says], [hangs]),
+    wait(),
+    long(2, [overflows, says], [hangs]),
+    wait(),
+    abort(),
+    wait(5000),
+  ],
   'a summary cannot be stored': [
     create,
     long(1, [says]),

@@ -27,12 +27,12 @@ const saveOther = (name: number): Step => ({
   plays: [],
 })
 const made: Step = { do: 'folder', path: 'elsewhere', how: 'makes' }
-/** The server stops when a run gets there, and cannot do so for a second: somebody waits for an answer. */
-const cutIn = (state: string, ...then: History): History => [
+/** The server stops when a run has begun, and cannot do so for a second: somebody waits for an answer. */
+const cutIn = (ms: number, ...then: History): History => [
   compact,
   wait(),
-  slow(50),
-  when(`workflow-run: ${state}`, restart, ...then),
+  slow(ms),
+  when('workflow-run: working.queued', restart, ...then),
   run,
   soon,
 ]
@@ -160,17 +160,17 @@ export const WORKFLOWS: Readonly<Record<string, History>> = {
   ],
   'the server stops while a run of a workflow begins': [
     create,
-    prompt(90, [says], { characters: 60_000, summary: [hangs, hangs, hangs, hangs] }),
+    prompt(90, [says], { characters: 30_000, summary: [hangs, hangs, hangs, hangs] }),
     wait(),
     save(1, [hangs], { active: false, folder: 'elsewhere' }),
     made,
     wait(5000),
-    ...cutIn('working.queued', { do: 'folder', path: 'elsewhere', how: 'removes' }),
+    ...cutIn(50, { do: 'folder', path: 'elsewhere', how: 'removes' }),
     made,
     wait(20_000),
-    ...cutIn('working.queued', when('workflow-run: working.starting', full)),
-    ...cutIn('working.queued', when('workflow-run: working.submitted', full)),
-    ...cutIn('working.queued'),
+    ...cutIn(5, when('workflow-run: working.starting', full)),
+    ...cutIn(5, when('workflow-run: working.submitted', full)),
+    ...cutIn(1),
   ],
   'the server stops wherever a run of a workflow is': [
     ...begun,

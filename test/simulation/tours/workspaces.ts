@@ -1,6 +1,6 @@
 /** Folders in use, and what is looked at there. */
 import type { History, Step } from '../history.js'
-import { broken, create, prompt, slow, wait, when } from './steps.js'
+import { broken, create, prompt, restart, slow, wait, when } from './steps.js'
 
 const HOUR = 3_600_000
 const makes = (path: string): Step => ({ do: 'folder', path, how: 'makes' })
@@ -30,9 +30,35 @@ export const WORKSPACES: Readonly<Record<string, History>> = {
     when('workspace: tracked.files.looking', broken),
     makes('.svc/plugins/five'),
     wait(60_000),
+    slow(500),
+    when('workspace: tracked.files.looking', says('allow')),
+    makes('.svc/plugins/six'),
+    wait(60_000),
+    slow(0),
     wait(2 * HOUR),
     wait(20 * HOUR),
     prompt(2),
     wait(),
+  ],
+  'what is looked at cannot be read': [
+    create,
+    prompt(1),
+    wait(5000),
+    when('look: looking', slow(500)),
+    says('allow'),
+    wait(200),
+    says('ask'),
+    wait(200),
+    broken,
+    wait(3000),
+    { do: 'free' },
+    slow(0),
+    wait(5000),
+    when('look: looking', slow(500)),
+    says('allow'),
+    wait(200),
+    broken,
+    restart,
+    wait(5000),
   ],
 }

@@ -4,13 +4,14 @@ import type { Ids } from '../../src/protocol/ids.js'
 import { subagentRoutes } from '../../src/protocol/session/subagent.js'
 import type { WorkflowHistory } from '../../src/protocol/workflow/workflow.js'
 import { onceFor } from './executions.js'
+import { changeFolder, dropRun, nudge } from './acts-beside.js'
 import type { Play, Step, Workflow } from './history.js'
 import type { KnownWorkflow, Knowing } from './known.js'
 import { SEEN } from './lately.js'
 import { isOpen, tasksOf } from './rows.js'
 import { CONFIG_FILE, configOf, type Life, PLACES, type Said } from './life.js'
 
-interface Acting {
+export interface Acting {
   readonly known: Knowing
   readonly life: Life
   /** Of messages that clients send. */
@@ -20,7 +21,8 @@ interface Acting {
 }
 
 /** What is done with a server, but for its life and its time. */
-export type Act = Exclude<Step, { readonly do: 'release' | 'leave' | 'return' | 'wait' | 'jump' | 'die' | 'restart' | 'fill' | 'free' }>
+export type Act = Exclude<Step, { readonly do: Beside }>
+type Beside = 'release' | 'leave' | 'return' | 'stall' | 'wait' | 'jump' | 'die' | 'restart' | 'fill' | 'free' | 'slow' | 'when'
 
 /** What is written to be due once is due so many ms later. */
 export const SOON = 20_000
@@ -33,16 +35,23 @@ const DIRECTORY = PLACES.cwd
 export function act(acting: Acting, step: Act): void | Promise<void> {
   switch (step.do) {
     case 'create':
-      return create(acting)
+      return create(acting, step.untitled === true)
     case 'repeat':
       return send(acting, step.name)
     case 'answer':
       return answer(acting, step.request, step.how)
+    case 'folder':
+      return changeFolder(acting, step)
+    case 'nudge':
+      return nudge(acting, step)
+    case 'mood':
+      return void (acting.known.mood.is = step.is)
     case 'save':
     case 'lose':
     case 'activate':
     case 'pause':
     case 'run':
+    case 'drop':
     case 'retry': {
       const workflow = acting.known.workflows[step.workflow]
       return workflow && actOnWorkflow(acting, workflow, step)
@@ -57,11 +66,11 @@ export function act(acting: Acting, step: Act): void | Promise<void> {
   }
 }
 
-function create({ known: { sessions }, life, call }: Acting): void {
+function create({ known: { sessions }, life, call }: Acting, isUntitled: boolean): void {
   if (sessions.length >= SESSIONS) return
   call(
     'create',
-    () => life.runtime.sessions.create(TRUSTED_CALLER, DIRECTORY, { title: 'Simulated' }),
+    () => life.runtime.sessions.create(TRUSTED_CALLER, DIRECTORY, isUntitled ? {} : { title: 'Simulated' }),
     ({ id }) => sessions.push(id),
   )
 }
@@ -106,7 +115,7 @@ function send({ known, life, call }: Acting, name: number): void {
   const sent = known.prompts.get(name)
   if (sent === undefined) return
   const { sessionId, messageId, delivery, characters } = sent
-  const request = { prompt: `p${name}`.padEnd(characters), messageId, delivery }
+  const request = { prompt: `p${name}`.padEnd(characters, ' .'), messageId, delivery }
   call(
     `prompt ${name}`,
     () => life.runtime.sessions.submitPrompt(TRUSTED_CALLER, sessionId, request, 'prompt'),
@@ -119,12 +128,14 @@ interface NewPrompt {
   readonly delivery: 'steer' | 'queue'
   readonly plays: readonly Play[]
   readonly characters?: number
+  readonly summary?: readonly Play[]
 }
 
-function prompt(acting: Acting, sessionId: string, { name, delivery, plays, characters = 0 }: NewPrompt): void {
+function prompt(acting: Acting, sessionId: string, { name, delivery, plays, characters = 0, summary = [] }: NewPrompt): void {
   const { known, ids } = acting
   if (known.prompts.has(name)) return
   known.plays.set(String(name), plays)
+  known.plays.set(`${name}s`, summary)
   known.prompts.set(name, { name, sessionId, messageId: ids.next('msg'), delivery, characters, acknowledged: false })
   send(acting, name)
 }
@@ -158,17 +169,17 @@ function abort({ known, life, call }: Acting, sessionId: string, queue: 'go-on' 
 
 /** As an editor saves it. */
 async function configure({ known, life }: Acting, says: Said): Promise<void> {
-  await written(known, life.effects.files.writeAtomic(CONFIG_FILE, JSON.stringify(configOf(says))), () => known.config.say(says))
+  await written(known, life.disk.writeAtomic(CONFIG_FILE, JSON.stringify(configOf(says))), () => known.config.say(says))
 }
 
 /** What the operator does with a file may fail as what the server does. */
-async function written({ trace }: Knowing, work: Promise<void>, then: () => void = () => undefined): Promise<void> {
+export async function written({ trace }: Knowing, work: Promise<void>, then: () => void = () => undefined): Promise<void> {
   await work.then(then, (error: unknown) => trace.add(String(error)))
 }
 
 function actOnWorkflow(acting: Acting, workflow: KnownWorkflow, step: Extract<Act, { readonly workflow: number }>): void | Promise<void> {
   const { known, life, call } = acting
-  const { files, clock } = life.effects
+  const { disk, clock } = life
   const { id, path } = workflow
   const params = { workflow_id: id }
   switch (step.do) {
@@ -177,11 +188,11 @@ function actOnWorkflow(acting: Acting, workflow: KnownWorkflow, step: Extract<Ac
       workflow.changed = { life, at: clock.monotonic() }
       known.plays.set(String(step.name), step.plays)
       const at = clock.now()
-      return written(known, files.writeAtomic(path, fileOf(id, step.name, step.says, at)), () => {
+      return written(known, disk.writeAtomic(path, fileOf(id, step.name, step.says, at)), () => {
         if (step.says.schedule !== 'broken') workflow.file.say({ ...step.says, at })
       })
     case 'lose':
-      return written(known, files.remove(path))
+      return written(known, disk.remove(path))
     case 'activate':
       workflow.pausedAfter = undefined
       workflow.changed = { life, at: clock.monotonic() }
@@ -200,6 +211,8 @@ function actOnWorkflow(acting: Acting, workflow: KnownWorkflow, step: Extract<Ac
     }
     case 'run':
       return call('run', () => operateWorkflows(life, 'run', { params }))
+    case 'drop':
+      return call('drop', () => dropRun(life, id))
     case 'retry':
       return call('retry', async () => {
         const { runs } = await operateWorkflows<WorkflowHistory>(life, 'history', { params })
@@ -209,7 +222,7 @@ function actOnWorkflow(acting: Acting, workflow: KnownWorkflow, step: Extract<Ac
   }
 }
 
-function fileOf(id: string, name: number, { schedule, concurrency, attempts, active }: Workflow, now: number): string {
+function fileOf(id: string, name: number, { schedule, concurrency, attempts, active, folder }: Workflow, now: number): string {
   const soon = new Date(now + SOON)
   const when = {
     hourly: { frequency: 'hourly', minute: (soon.getUTCMinutes() + 1) % 60 },
@@ -224,6 +237,7 @@ function fileOf(id: string, name: number, { schedule, concurrency, attempts, act
     schedule: when,
     concurrency: { mode: concurrency, ...(concurrency === 'allow' && { maxRunning: 2 }) },
     retry: { maxAttempts: attempts, initialDelayMs: 5000 },
+    ...(folder !== undefined && { directory: folder }),
   }
   const lines = Object.entries(fields).map(([key, value]) => `${key}: ${JSON.stringify(value)}`)
   return `---\n${lines.join('\n')}\n---\np${name}\n`

@@ -1,16 +1,10 @@
 /** Which transitions of which machines were taken: of every actor that is started while it is noted, with all of its children. */
 import { readdirSync } from 'node:fs'
-import {
-  Actor,
-  type AnyActorRef,
-  type AnyStateMachine,
-  type AnyStateNode,
-  type AnyTransitionDefinition,
-  type InspectionEvent,
-} from 'xstate'
+import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate'
 import { createCharts, isMachine } from '../../src/actors/inspector/charts.js'
 import { compare } from '../../src/kernel/sort.js'
 import type { InspectedState, InspectedTransition } from '../../src/protocol/system/inspector.js'
+import { type Microstep, watchMachines } from './watching.js'
 
 export interface Coverage {
   /** Names of transitions, by the machine: `state: event [guard] → target`, numbered where several are called the same. */
@@ -38,9 +32,8 @@ export function noteTransitions(): Coverage {
   const taken = new Map<string, Set<string>>()
   const named = new WeakMap<AnyStateMachine, ReadonlyMap<string, readonly string[]>>()
 
-  function see(event: InspectionEvent): void {
-    if (event.type !== '@xstate.microstep') return
-    for (const transition of event._transitions) {
+  function see({ _transitions: transitions }: Microstep): void {
+    for (const transition of transitions) {
       const { machine } = transition.source
       const names = named.get(machine) ?? namesOf(machine)
       named.set(machine, names)
@@ -50,21 +43,7 @@ export function noteTransitions(): Coverage {
     }
   }
 
-  // The first snapshot is made, and told, as the actor is: before anybody has it.
-  const prototype = Actor.prototype as unknown as Making
-  const { _initState: make } = prototype
-  prototype._initState = function makeWatched(this: Made, ...given) {
-    if (this._parent === undefined) this.system.inspect(see)
-    make.apply(this, given)
-  }
-  return { taken, end: () => void (prototype._initState = make) }
-}
-
-type Made = Pick<AnyActorRef, 'system'> & { readonly _parent?: unknown }
-
-/** What XState keeps to itself of its actors. */
-interface Making {
-  _initState(this: Made, ...given: unknown[]): void
+  return { taken, end: watchMachines(see) }
 }
 
 export interface Covered {

@@ -6,6 +6,8 @@ import type { Store } from '../../src/store/store.js'
 export interface Faults {
   /** Undefined = all goes well. */
   disk: DiskFault | undefined
+  /** How long reading and writing a file takes, ms. */
+  slow: number
 }
 
 export function faultyStore(store: Store, faults: Faults): Store {

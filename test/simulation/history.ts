@@ -1,7 +1,9 @@
 /** What happens in a simulated history: steps that are data, so that a history can be printed, cut down and played again. */
 import type { DiskFault } from '../../src/simulation/disk.js'
 import type { Random } from '../../src/simulation/random.js'
+import { drawBeside } from './draw-beside.js'
 import type { Said } from './life.js'
+import type { Moment } from './moments.js'
 import { swarm } from './swarm.js'
 
 /** One step of the model. `words`: how much it says first. */
@@ -13,16 +15,18 @@ export type Play =
   | { readonly as: 'calls'; readonly words: number; readonly tools: readonly Called[]; readonly below?: readonly Play[] }
   /** As a provider fails. */
   | { readonly as: 'fails'; readonly words: number; readonly retryable: boolean }
+  /** Was asked more than it can take. */
+  | { readonly as: 'overflows'; readonly words: number }
   /** Ends without an end. */
   | { readonly as: 'cut'; readonly words: number }
   /** Says nothing more until it is released. */
   | { readonly as: 'hangs'; readonly words: number }
 
 /**
- * `holds` waits until it is released, `late` does so whatever is aborted meanwhile; `guarded` needs a permission, `question` an answer; `forbidden` has
+ * `writes` writes one of few files, `holds` waits until it is released, `late` does so whatever is aborted meanwhile; `guarded` needs a permission, `question` an answer; `forbidden` has
  * none, and `nothing` is there under that name.
  */
-const OWN = ['answers', 'fails', 'holds', 'late', 'guarded', 'guarded', 'question', 'forbidden', 'nothing'] as const
+const OWN = ['answers', 'writes', 'fails', 'holds', 'late', 'guarded', 'guarded', 'question', 'forbidden', 'nothing'] as const
 /** A task in the background, one that is waited for, more for the task that was delegated last, the end of all, and a look at all. */
 const DELEGATING = ['task', 'task', 'waits', 'more', 'stops', 'looks'] as const
 
@@ -34,19 +38,26 @@ export interface Workflow {
   readonly concurrency: 'forbid' | 'replace' | 'allow'
   readonly attempts: number
   readonly active: boolean
+  /** Where it runs, below the workspace; undefined = in the workspace. */
+  readonly folder?: string
 }
 
 /** `turns` of the event loop until the next step; without them everything happens that needs no time. */
 export type Step = Act & { readonly turns?: number }
 
 type Act =
-  | { readonly do: 'create' }
+  /** `untitled`: the model is to find a title. */
+  | { readonly do: 'create'; readonly untitled?: boolean }
   | {
       readonly do: 'prompt'
       readonly session: number
       readonly name: number
       readonly delivery: 'steer' | 'queue'
       readonly plays: readonly Play[]
+      /** Of its text, at least. */
+      readonly characters?: number
+      /** What the model does when it is to summarise a conversation whose newest prompt this is. */
+      readonly summary?: readonly Play[]
     }
   /** The client sends a prompt again, as it does when it has heard no answer. */
   | { readonly do: 'repeat'; readonly name: number }
@@ -58,12 +69,21 @@ type Act =
   | { readonly do: 'answer'; readonly request: number; readonly how: 'once' | 'always' | 'reject' }
   /** Something that hangs goes on. */
   | { readonly do: 'release'; readonly held: number; readonly how: 'finishes' | 'fails' }
-  | { readonly do: 'leave' | 'return'; readonly client: number }
+  /** `stall`: its connection takes nothing any more, until it returns. */
+  | { readonly do: 'leave' | 'return' | 'stall'; readonly client: number }
   /** A client stops all tasks of the session, or deletes it. */
   | { readonly do: 'stop' | 'delete'; readonly session: number }
   /** The operator writes a workflow, or removes its file. */
   | { readonly do: 'save'; readonly workflow: number; readonly name: number; readonly says: Workflow; readonly plays: readonly Play[] }
   | { readonly do: 'lose' | 'activate' | 'pause' | 'run' | 'retry'; readonly workflow: number }
+  /** A client deletes the session of its newest run. */
+  | { readonly do: 'drop'; readonly workflow: number }
+  /** A client says something to the task that was delegated last. */
+  | { readonly do: 'nudge'; readonly name: number; readonly plays: readonly Play[] }
+  /** The operator makes a folder, removes what is there, or writes a file by hand, below the workspace. */
+  | { readonly do: 'folder'; readonly path: string; readonly how: 'makes' | 'removes' | 'writes' }
+  /** How the plugin `test.moody` does from now on: `rivals` = it offers what another one offers, `lingers` = its stop takes a minute. */
+  | { readonly do: 'mood'; readonly is: Mood }
   /** The operator edits the configuration. */
   | { readonly do: 'configure'; readonly says: Said }
   /** The disk of files and database is full, broken or read-only until `free`, or until the server is started anew. */
@@ -76,6 +96,12 @@ type Act =
   | { readonly do: 'jump'; readonly ms: number }
   | { readonly do: 'die'; readonly how: 'kill' | 'power'; readonly torn: number }
   | { readonly do: 'restart' }
+  /** Reading and writing a file takes so long from now on. */
+  | { readonly do: 'slow'; readonly ms: number }
+  /** In the next moment in which a machine gets somewhere: a disk that fails does so until it has gone on. */
+  | (Moment & { readonly do: 'when'; readonly then: History })
+
+export type Mood = 'well' | 'refuses' | 'rivals' | 'lingers'
 
 export type History = readonly Step[]
 
@@ -117,7 +143,8 @@ const OFTEN = {
   fill: 1,
   free: 3,
   compact: 1,
-} as const satisfies Partial<Record<Step['do'], number>>
+  beside: 4,
+} as const satisfies Partial<Record<Step['do'] | 'beside', number>>
 const KINDS = (Object.keys(OFTEN) as (keyof typeof OFTEN)[]).flatMap((kind) => Array.from({ length: OFTEN[kind] }, () => kind))
 
 /** In every history. */
@@ -167,6 +194,7 @@ function drawAct(random: Random, kinds: readonly (keyof typeof OFTEN)[], name: n
     case 'die':
       return { do: kind, how: random.isOneIn(3) ? 'kill' : 'power', torn: random.below(1_000_000) }
     case 'create':
+      return { do: kind, untitled: random.isOneIn(3) }
     case 'restart':
     case 'free':
       return { do: kind }
@@ -177,6 +205,8 @@ function drawAct(random: Random, kinds: readonly (keyof typeof OFTEN)[], name: n
         do: kind,
         says: { guarded: random.pick(['ask', 'ask', 'allow', 'deny']), off: random.isOneIn(4) ? [random.pick(PLUGINS)] : [] },
       }
+    case 'beside':
+      return drawBeside(random, name, () => drawPlays(random))
     case 'save':
       return { do: kind, workflow: random.below(WORKFLOWS), name, says: drawWorkflow(random), plays: drawPlays(random) }
     case 'lose':
@@ -193,7 +223,7 @@ function drawAct(random: Random, kinds: readonly (keyof typeof OFTEN)[], name: n
 function drawPlays(random: Random, isBelow = false): Play[] {
   return Array.from({ length: 1 + random.below(3) }, () => {
     const words = random.below(4)
-    const as = random.pick(['says', 'says', 'calls', 'calls', 'calls', 'calls', 'fails', 'cut', 'hangs', 'fills'] as const)
+    const as = random.pick(['says', 'says', 'calls', 'calls', 'calls', 'calls', 'fails', 'cut', 'hangs', 'fills', 'overflows'] as const)
     if (as === 'fails') return { as, words, retryable: !random.isOneIn(3) }
     if (as !== 'calls') return { as, words }
     const tools = Array.from({ length: 1 + random.below(3) }, (): Called => random.pick(random.isOneIn(isBelow ? 9 : 3) ? DELEGATING : OWN))

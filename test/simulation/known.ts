@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto'
 import type { SeenEvent } from '../../src/published/testing/heard.js'
 import type { WorkflowRun } from '../../src/protocol/workflow/workflow.js'
-import type { Play, Workflow } from './history.js'
+import type { Mood, Play, Workflow } from './history.js'
 import { createLately, type Lately, type Moment } from './lately.js'
 import { FIRST_CONFIG, PLACES, type Said } from './life.js'
 import { isUnderWay } from './rows.js'
@@ -129,6 +129,8 @@ export interface Knowing extends Known {
   readonly executed: Execution[]
   readonly allowed: Set<string>
   readonly plays: Map<string, readonly Play[]>
+  /** Of the plugin `test.moody`. */
+  readonly mood: { is: Mood }
   readonly trace: Trace
   hear(event: SeenEvent): void
   /** I2 */
@@ -181,6 +183,7 @@ export function createKnowing(now: () => Moment): Knowing {
     executed: [],
     allowed: new Set(),
     plays: new Map(),
+    mood: { is: 'well' },
     trace,
     occurrences,
     workflows,

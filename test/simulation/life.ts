@@ -1,5 +1,6 @@
 /** One life of the server in a simulated world: from a start on what the one before left, to its end. */
 import { join } from 'node:path'
+import { filesPlugin } from '../../src/plugins/files/files.plugin.js'
 import { interactionsPlugin } from '../../src/plugins/interactions/interactions.plugin.js'
 import { subagentsPlugin } from '../../src/plugins/subagents/subagents.plugin.js'
 import { workflowsPlugin } from '../../src/plugins/workflows/workflows.plugin.js'
@@ -19,6 +20,7 @@ import { pathsIn } from '../../src/simulation/effects.js'
 import type { Random } from '../../src/simulation/random.js'
 import type { Store } from '../../src/store/store.js'
 import { type Faults, faultyStore } from './faults.js'
+import { slowDisk } from './slow-disk.js'
 
 export { turns } from '../../src/published/testing/simulated/life.js'
 
@@ -32,15 +34,18 @@ export interface Defect {
   readonly losesSyncs?: true
 }
 
-export interface Life extends Pick<Lived, 'runtime' | 'store' | 'clock' | 'effects' | 'stop'> {
+export interface Life extends Pick<Lived, 'runtime' | 'store' | 'clock' | 'disk' | 'effects' | 'stop'> {
   /** Ends as a process does: `kill` leaves what was written, `power` what was synced. The rest of this life happens unheard. */
   die(how: Death, random: Random): Promise<Remains>
+  /** The same at this moment; what it answers lets time pass until it has ended. */
+  fall(how: Death, random: Random): () => Promise<Remains>
 }
 
 export interface Beginning {
   readonly from: Remains
   readonly random: Random
-  readonly plugin: NativePlugin
+  /** Besides those that are built in. */
+  readonly plugins: readonly NativePlugin[]
   /** Resolves when whoever has called is answered: as the door does, a stop in order waits for that. */
   answersSent(): Promise<void>
   readonly defect: Defect
@@ -67,7 +72,7 @@ export interface Said {
 export const FIRST_CONFIG: Said = { guarded: 'ask', off: [] }
 
 export function configOf({ guarded, off }: Said): Readonly<Record<string, unknown>> {
-  const permission = { '*': 'allow', guarded, forbidden: 'deny' }
+  const permission = { '*': 'allow', guarded, forbidden: { '*': 'deny', never: 'allow' } }
   return { ...PLAYED_CONFIG, permission, plugins: Object.fromEntries(off.map((id) => [id, false])) }
 }
 
@@ -78,25 +83,33 @@ export function firstRemains(at: number): Remains {
 /** Removes what all lives have left. */
 export const forgetRemains = machines.forget
 
-export async function beginLife({ from, random, plugin, answersSent, defect, faults, onLife }: Beginning): Promise<Life> {
+export async function beginLife({ from, random, plugins, answersSent, defect, faults, onLife }: Beginning): Promise<Life> {
   const life = await beginOn(machines, {
     from,
     random,
     plugins: () =>
-      [plugin, interactionsPlugin(), subagentsPlugin(), workflowsPlugin(WORKFLOWS)].map((each) => defect.plugin?.(each) ?? each),
+      [...plugins, interactionsPlugin(), filesPlugin({ ripgrepPath: undefined }), subagentsPlugin(), workflowsPlugin(WORKFLOWS)].map(
+        (each) => defect.plugin?.(each) ?? each,
+      ),
     version: '0.0.0',
     listen: async () => ({ close: answersSent }),
+    wrapDisk: (disk, clock) => slowDisk(disk, clock, faults),
     wrapStore: (store) => defect.store?.(faultyStore(store, faults)) ?? faultyStore(store, faults),
     losesSyncs: defect.losesSyncs === true,
   })
   onLife?.(life)
+  const fall: Life['fall'] = (how, torn) => {
+    const remains = life.remains(how, torn)
+    life.running.kill()
+    return async () => {
+      await life.end()
+      return remains
+    }
+  }
   return {
     ...life,
     runtime: defect.runtime?.(life.runtime) ?? life.runtime,
-    async die(how, torn) {
-      const remains = life.remains(how, torn)
-      await life.end()
-      return remains
-    },
+    fall,
+    die: (how, torn) => fall(how, torn)(),
   }
 }

@@ -1,11 +1,15 @@
 /** The model and the tools of a simulated world: what they do follows from the prompt alone, not from when they are asked. */
 import * as z from 'zod'
+import { COMPACTION_PROMPT } from '../../src/actors/resource/catalog/agent-prompts.js'
 import { type GenerateRequest, ProviderError } from '../../src/ports/provider-adapter.js'
 import { defineTool, type NativePlugin, type ToolContribution, ToolError } from '../../src/ports/plugin.js'
 import { calls, gate, type PlayedStep, playedPlugin, says } from '../../src/published/testing/steps.js'
 import type { Called, Play } from './history.js'
 import type { ExecutedCall } from './known.js'
 
+const SUMMARISER = JSON.stringify(COMPACTION_PROMPT).slice(1, 80)
+/** Of the workspace: what tools write there. */
+const FILES = 'files'
 /** As many tokens as the played model takes. */
 const FULL = { input: 99_500, output: 5, reasoning: 0, cache: { read: 0, write: 0 } }
 
@@ -55,6 +59,7 @@ export function playWorld(plays: Map<string, readonly Play[]>, noteExecution: (e
         for (const at of play.tools.keys()) plays.set(`${name}.${attempt}.${at}`, play.below ?? [])
         return calls(...play.tools.map((tool, at) => callOf(tool, `${id}.${at}`, request)))(push, signal, request)
       }
+      if (play.as === 'overflows') throw new ProviderError(`${id} is too much`, { retryable: false, overflow: true })
       if (play.as === 'cut') return
       if (play.as === 'fills') return push({ type: 'finish', reason: 'stop', usage: FULL })
       if (play.as === 'hangs') await hold(new ProviderError(`${id} failed`, { retryable: true }), signal)
@@ -97,6 +102,8 @@ function callOf(tool: Called, callId: string, request: GenerateRequest): Call {
       const known = /task_id: (\w+)/.exec(JSON.stringify(request.messages.toReversed()))?.[1]
       return { callId, tool: 'task', input: known === undefined ? task : { ...task, task_id: known } }
     }
+    case 'writes':
+      return { callId, tool: 'write', input: { filePath: `${FILES}/${callId.at(-1)}.txt`, content: callId } }
     case 'stops':
       return { callId, tool: 'stop_task', input: {} }
     case 'looks':
@@ -127,8 +134,11 @@ function toolOf(
   })
 }
 
-/** Of the newest prompt the model is shown; `0` = there is none. */
+/** Of the newest prompt the model is shown; `0` = there is none. `7s`: of a summary. */
 function nameOf({ messages }: GenerateRequest): string {
-  const asked = messages.filter(({ role }) => role === 'user')
-  return [...JSON.stringify(asked).matchAll(/"p(\d+(?:\.\d+)*)"/g)].at(-1)?.[1] ?? '0'
+  const asked = JSON.stringify(messages.filter(({ role }) => role === 'user'))
+  const isSummary = JSON.stringify(messages[0]).includes(SUMMARISER)
+  const names = isSummary ? asked.matchAll(/\bp(\d+)\b/g) : asked.matchAll(/"p(\d+(?:\.\d+)*)[ .]*"/g)
+  const newest = [...names].at(-1)?.[1] ?? '0'
+  return isSummary ? `${newest}s` : newest
 }

@@ -3,12 +3,14 @@ import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import { TRANSIENT_EVENTS } from '../../src/protocol/event/event.js'
 import type { EventSubscription, FrameSink, Runtime } from '../../src/ports/facades.js'
 import { type SeenEvent, sinkOf } from '../../src/published/testing/heard.js'
+import { gate } from '../../src/published/testing/steps.js'
 import type { EventRow, Store } from '../../src/store/store.js'
 import type { AnyEvent } from '../e2e/server/stream.js'
 import { createTranscripts, type Transcripts } from '../e2e/server/transcript.js'
 import { turns } from './life.js'
 
 export interface Reader {
+  /** What is sent reaches it. */
   readonly isThere: boolean
   /** Sequence of the last event it can go on behind. */
   readonly cursor: number
@@ -17,12 +19,17 @@ export interface Reader {
   readonly others: readonly number[]
   /** What was wrong on the wire, in order. */
   readonly faults: readonly string[]
+  /** Also where its connection has stalled: then what waits there comes through. */
   come(runtime: Runtime): void
+  /** From now on nothing comes through; what waits is lost when it leaves, or is cut off. */
+  stall(): void
   leave(): void
 }
 
 /** Events of a page of replay: few, so that pages end within what belongs together. */
 const PAGE = 23
+/** Of a connection that stalls, so many bytes count as one: what a server keeps for a reader is more than a history tells. */
+const SCALE = 1000
 /** More than any history has. */
 const MOST_EVENTS = 100_000
 
@@ -35,6 +42,7 @@ export function createReader(hear: (event: SeenEvent) => void = () => undefined)
   const faults: string[] = []
   let cursor = 0
   let subscription: EventSubscription | undefined
+  let line = createLine(sinkOf(see), () => undefined)
 
   function see(event: SeenEvent, hasCursor: boolean): void {
     hear(event)
@@ -47,7 +55,7 @@ export function createReader(hear: (event: SeenEvent) => void = () => undefined)
 
   return {
     get isThere() {
-      return subscription !== undefined
+      return subscription !== undefined && !line.isStalled
     },
     get cursor() {
       return cursor
@@ -56,42 +64,81 @@ export function createReader(hear: (event: SeenEvent) => void = () => undefined)
     others,
     faults,
     come(runtime) {
+      line.flow()
       if (subscription !== undefined) return
       const query = { after: cursor, tail: false, limit: PAGE, sessionId: undefined }
-      const sink = sinkOf(see)
-      let isOpen = true
-      subscription = subscribed({
-        ...sink,
-        write: (frame) => {
-          if (isOpen) sink.write(frame)
-        },
-        end() {
-          isOpen = false
-          subscription = undefined
-        },
-      })
-      if (subscription === undefined) return
-      const { close } = subscription
-      subscription = {
-        close(how) {
-          isOpen = false
-          close(how)
-        },
-      }
-
-      function subscribed(to: FrameSink): EventSubscription | undefined {
-        try {
-          return runtime.events.subscribe(TRUSTED_CALLER, query, to)
-        } catch (error) {
-          faults.push(`the cursor ${cursor} is refused: ${String(error)}`)
-          return undefined
+      const taken = createLine(sinkOf(see), () => (subscription = undefined))
+      line = taken
+      try {
+        const { close } = runtime.events.subscribe(TRUSTED_CALLER, query, taken.sink)
+        subscription = {
+          close(how) {
+            taken.cut()
+            close(how)
+          },
         }
+      } catch (error) {
+        faults.push(`the cursor ${cursor} is refused: ${String(error)}`)
       }
     },
+    stall: () => line.stall(),
     leave() {
       const left = subscription
       subscription = undefined
       left?.close()
+    },
+  }
+}
+
+interface Line {
+  readonly sink: FrameSink
+  readonly isStalled: boolean
+  stall(): void
+  flow(): void
+  cut(): void
+}
+
+/** What a connection does between the server and a reader. `onEnd`: the server has ended it. */
+function createLine(reader: FrameSink, onEnd: () => void): Line {
+  const waiting: Uint8Array[] = []
+  let isOpen = true
+  let isStalled = false
+  let drained = gate()
+  drained.open()
+
+  const cut = () => {
+    isOpen = false
+    waiting.length = 0
+    drained.open()
+  }
+  return {
+    get isStalled() {
+      return isOpen && isStalled
+    },
+    stall() {
+      if (!isOpen || isStalled) return
+      isStalled = true
+      drained = gate()
+    },
+    flow() {
+      isStalled = false
+      for (const frame of waiting.splice(0)) reader.write(frame)
+      drained.open()
+    },
+    cut,
+    sink: {
+      ...reader,
+      write(frame) {
+        if (!isOpen) return
+        if (isStalled) waiting.push(frame)
+        else reader.write(frame)
+      },
+      pending: () => SCALE * waiting.reduce((sum, { length }) => sum + length, 0),
+      drained: () => drained.promise,
+      end() {
+        cut()
+        onEnd()
+      },
     },
   }
 }

@@ -47,7 +47,12 @@ interface Playing {
 /** `at` is told each phase as it begins, by the number of steps until then: of `steps` with the step. */
 type At = (after: number, during: Phase, step?: Step) => void
 
-export async function play(seed: number, history: History, defect: Defect = {}, { onlooker, until = 'end' }: Playing = {}): Promise<Played> {
+export async function play(
+  seed: number,
+  history: History,
+  defect: Defect = {},
+  { onlooker, until = 'end' }: Playing = {},
+): Promise<Played> {
   const world = await createWorld(seed, defect, onlooker?.life)
   let where: Pick<Fault, 'after' | 'during'> = { after: 0, during: 'steps' }
   try {

@@ -7,11 +7,13 @@ import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import { SvcError } from '../../src/protocol/errors.js'
 import { createIds } from '../../src/protocol/ids.js'
 import type { Message } from '../../src/protocol/message/message.js'
-import type { Disk, DiskFault } from '../../src/simulation/disk.js'
+import type { DiskFault } from '../../src/simulation/disk.js'
 import { letPass } from '../../src/published/testing/simulated/sleep.js'
 import { namedStreams } from '../../src/simulation/random.js'
 import { act } from './acts.js'
 import { judgedExecution } from './executions.js'
+import { createMeeting } from './acts-moments.js'
+import { moody } from './moody.js'
 import type { Faults } from './faults.js'
 import type { Step } from './history.js'
 import { createKnowing, type Known, type Trace } from './known.js'
@@ -53,7 +55,7 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
   const clientRandom = streams('clients')
   const ids = createIds({ now: () => START + clientTime++, randomBytes: (size) => clientRandom.bytes(size) })
   let clientTime = 0
-  const faults: Faults = { disk: undefined }
+  const faults: Faults = { disk: undefined, slow: 0 }
   const underWay = new Set<Promise<unknown>>()
   /** What REST answers, since the last step and the last event. */
   const read = new Map<string, Message[]>()
@@ -63,8 +65,8 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
   let livedBefore = 0
   /** On the clock of the life, when its disk was all right again; undefined = it always was. */
   let freedAt: number | undefined
-  let isStarting = true
-  const played = playWorld(known.plays, (call) => known.executed.push(judgedExecution(known, call, isStarting ? undefined : life)))
+  let isUp = false
+  const played = playWorld(known.plays, (call) => known.executed.push(judgedExecution(known, call, isUp ? life : undefined)))
 
   const hear: typeof known.hear = (event) => {
     heard++
@@ -72,34 +74,47 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
     known.hear(event)
   }
 
+  // From the first machine on.
+  const meeting = createMeeting({ trace, suffer, die, restart, isUp: () => isUp, take })
   let life = await begin(firstRemains(START))
-  isStarting = false
   let witness = createReader(hear)
   let readers = Array.from({ length: CLIENTS }, () => createReader())
   witness.come(life.runtime)
   for (const reader of readers) reader.come(life.runtime)
 
-  function begin(from: Parameters<typeof beginLife>[0]['from']): Promise<Life> {
+  /** A start that fails, as the disk does, is tried again by the operator, who has made room. */
+  async function begin(from: Parameters<typeof beginLife>[0]['from']): Promise<Life> {
+    isUp = false
     underWay.clear()
     faults.disk = undefined
     freedAt = undefined
-    isStarting = true
+    faults.slow = 0
     const answersSent = async () => void (await Promise.all(underWay))
-    return beginLife({ from, random: streams(`life ${++lives}`), plugin: played.plugin, answersSent, defect, faults, onLife })
+    const beginning = { from, plugins: [played.plugin, moody(known.mood, () => life.clock)], answersSent, defect, faults, onLife }
+    try {
+      const begun = await beginLife({ ...beginning, random: streams(`life ${++lives}`) })
+      isUp = true
+      return begun
+    } catch (error) {
+      if (faults.disk === undefined) throw error
+      trace.add(String(error))
+      return begin(from)
+    }
   }
 
-  async function die(how: 'kill' | 'power', torn: number): Promise<void> {
+  /** Ends the life at once; the next one begins when what it answers is called. */
+  function die(how: 'kill' | 'power', torn: number): () => Promise<void> {
     for (const reader of [witness, ...readers]) reader.leave()
     era++ // What it answers from now on nobody hears.
-    const remains = await life.die(how, namedStreams(torn)('torn'))
-    await rise(remains, how === 'power')
+    const fallen = life.fall(how, namedStreams(torn)('torn'))
+    return async () => rise(await fallen(), how === 'power')
   }
 
   async function rise(from: Parameters<typeof begin>[0], forgets: boolean): Promise<void> {
     livedBefore += life.clock.monotonic()
     played.held.length = 0
     life = await begin(from)
-    isStarting = false
+    if (freedAt !== undefined) freedAt = 0 // While it started.
     // Every cursor that was ever told is one to go on behind.
     await come()
     if (!forgets) return
@@ -125,8 +140,7 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
       const kind = `${what.replace(/ \d+$/, '')}: ${String(outcome)}`
       met.set(kind, (met.get(kind) ?? 0) + 1)
     }
-    const answered = Promise.resolve()
-      .then(work)
+    const answered = new Promise<T>((resolve) => resolve(work()))
       .then(
         (value) => {
           if (calling !== era) return
@@ -145,6 +159,8 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
         return played.held[step.held]?.[step.how]()
       case 'leave':
         return readers[step.client]?.leave()
+      case 'stall':
+        return readers[step.client]?.stall()
       case 'return':
         readers[step.client]?.come(life.runtime)
         return caughtUp(life.store)
@@ -153,9 +169,13 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
       case 'jump':
         return life.clock.stepWall(step.ms)
       case 'die':
-        return die(step.how, step.torn)
+        return die(step.how, step.torn)()
       case 'restart':
-        return restart()
+        return restart()()
+      case 'slow':
+        return void (faults.slow = step.ms)
+      case 'when':
+        return meeting.await(step)
       case 'fill':
         return suffer(step.how)
       case 'free':
@@ -168,13 +188,18 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
   function suffer(how: DiskFault | undefined): void {
     if (faults.disk !== undefined) freedAt = life.clock.monotonic()
     faults.disk = how
-    const { files } = life.effects
-    ;(files as Disk).fail(how)
+    life?.disk.fail(how)
   }
 
-  async function restart(): Promise<void> {
+  /** As `die`, unless it dies while it stops. */
+  function restart(): () => Promise<void> {
+    const stopping = era
     for (const reader of [witness, ...readers]) reader.leave()
-    await rise(await life.stop(), false)
+    const stopped = life.stop()
+    return async () => {
+      const remains = await stopped
+      if (stopping === era) await rise(remains, false)
+    }
   }
 
   const isShaken = () => faults.disk !== undefined || (freedAt !== undefined && life.clock.monotonic() - freedAt < RECOVERED)
@@ -205,9 +230,12 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
       read.clear()
       await take(step)
       await turns(step.turns)
+      await meeting.over()
     },
     async calm() {
+      meeting.forget()
       suffer(undefined)
+      faults.slow = 0
       read.clear()
       for (const reader of readers) reader.come(life.runtime)
       let last = { round: 0, heard }
@@ -231,6 +259,7 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
       return messages
     },
     async end() {
+      meeting.end()
       for (const reader of [witness, ...readers]) reader.leave()
       await life.stop()
     },

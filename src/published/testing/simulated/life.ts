@@ -59,6 +59,7 @@ export interface Beginning extends Pick<RuntimeOptions, 'version' | 'listen' | '
   readonly processes?: FakeProcesses
   /** Around what the runtime gets, to break it. */
   readonly wrapStore?: (store: Store) => Store
+  readonly wrapDisk?: (disk: Disk, clock: FakeClock) => Disk
   readonly losesSyncs?: boolean
 }
 
@@ -128,12 +129,12 @@ function placeOfMachines(): string {
 }
 
 export async function beginLife(machines: Machines, beginning: Beginning): Promise<Life> {
-  const { from, random, processes, wrapStore, losesSyncs, plugins, onMachine, ...given } = beginning
+  const { from, random, processes, wrapStore, wrapDisk, losesSyncs, plugins, onMachine, ...given } = beginning
   const clock = createFakeClock(from.at, turns)
   const disk = from.disk.copy(() => clock.now())
   const effects = playedEffects(ROOT, {
     clock,
-    files: disk,
+    files: wrapDisk?.(disk, clock) ?? disk,
     random,
     env: { SVC_AGENT_PLUGIN_SANDBOX: 'off' },
     childEnv: {},

@@ -1,0 +1,80 @@
+/** What happens in moments in which a machine gets somewhere. */
+import { SvcError } from '../../src/protocol/errors.js'
+import type { Step } from './history.js'
+import type { Trace } from './known.js'
+import { createMoments } from './moments.js'
+
+interface Met {
+  readonly trace: Trace
+  suffer(how: Extract<Step, { readonly do: 'fill' }>['how'] | undefined): void
+  /** Both begin at once, and go on when what they answer is called. */
+  die(how: 'kill' | 'power', torn: number): () => Promise<void>
+  restart(): () => Promise<void>
+  /** A server that starts can be reached by nobody. */
+  isUp(): boolean
+  take(step: Step): void | Promise<void>
+}
+
+export interface Meeting {
+  await(step: Extract<Step, { readonly do: 'when' }>): void
+  /** Goes on with a life after one that has ended in a moment. */
+  over(): Promise<void>
+  forget(): void
+  end(): void
+}
+
+export function createMeeting({ trace, suffer, die, restart, isUp, take }: Met): Meeting {
+  const moments = createMoments()
+  let next: (() => Promise<void>) | undefined
+
+  /** What others do reaches the server behind what it is at work on. */
+  function meet(step: Step): void {
+    if (!isUp() && step.do !== 'fill' && step.do !== 'slow' && step.do !== 'when') return
+    switch (step.do) {
+      case 'fill':
+        return suffer(step.how)
+      case 'die':
+        return void (next = die(step.how, step.torn))
+      case 'when':
+        return awaited(step)
+      case 'restart':
+        return queueMicrotask(() => (next ??= restart()))
+      case 'slow':
+      case 'folder':
+        return void take(step)
+      case 'wait':
+        return
+      default:
+        return queueMicrotask(() => void late(step))
+    }
+  }
+
+  /** The server may be over by now. */
+  async function late(step: Step): Promise<void> {
+    try {
+      await take(step)
+    } catch (error) {
+      if (!(error instanceof SvcError && error.code === 'lifecycle.closed')) throw error
+      trace.add(error.code)
+    }
+  }
+
+  function awaited({ then, ...moment }: Extract<Step, { readonly do: 'when' }>): void {
+    moments.on(moment, () => {
+      trace.add([moment.machine, moment.state])
+      for (const step of then) meet(step)
+      return then.some((step) => step.do === 'fill') ? () => suffer(undefined) : undefined
+    })
+  }
+
+  return {
+    await: awaited,
+    async over() {
+      const rise = next
+      next = undefined
+      await rise?.()
+    },
+    forget: moments.forget,
+    end: moments.end,
+  }
+}

@@ -92,6 +92,7 @@ export const REASONS = {
   'src/cli/commands/serve/serve.ts setTimeout': 'the last resort when the runtime, which is a machine, does not stop',
   'src/cli/terminal/spinner.ts setInterval': 'the spinner of a terminal: it ends with the run that is shown, or with the process',
   // Flags.
+  'src/kernel/machine/child.ts state state': 'whether an actor works off its events, as its mailbox of XState knows',
   'src/kernel/machine/effect.ts AbortController ?': EFFECT,
   'src/kernel/machine/effect.ts in flight controllers': LISTED,
   'src/kernel/supervise.ts isDraining': 'of a whole set of actors, each of which is a machine; the runtime machine is what says drain',

@@ -93,6 +93,7 @@ describe('an actor below a machine that is laid out', () => {
     const wanted = await toldOf(outer)
     const found = await toldOf(laidOut(outer.provide({ actors: { inner: laidOut(inner.provide({})) } })))
     expect(found).toEqual(wanted)
+    expect(await toldOf(laidOut(outer.provide({})))).toEqual(wanted) // the machine below is interpreted
     expect(wanted).toMatchObject({ heard: ['begin', 'disposed', 'aborted'], told: ['late', 'refused', 'thrown', 'within'] })
   })
 

@@ -37,7 +37,7 @@ import { createRegistry, type Registry } from './registry/registry.js'
 import { createStartPlans, type PluginPrograms, type ServedBrokers } from './start-plans.js'
 import { createSwitches } from './package/switches.js'
 import type { WorkspacePlugins } from '../../ports/view.js'
-import { createWorkspaces } from './package/workspaces.js'
+import { createWorkspaces, type Workspaces } from './package/workspaces.js'
 
 export interface PluginSystemDeps {
   readonly effects: Effects
@@ -140,14 +140,12 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
   return {
     facade: createFacade(deps, { ...plans, registry, supervisor, records, directories, workspaces, builtIns, switches, dependencies }),
     async ready(directory, sessionId, isEnough) {
-      const session = sessionId === undefined ? undefined : { sessionId, isVisit: isEnough !== undefined }
-      if (!workspaces.isCurrent(directory, session)) await workspaces.use(directory, session)
+      await usedIn(workspaces, directory, sessionId === undefined ? undefined : { sessionId, isVisit: isEnough !== undefined })
       for (const above of sessionId === undefined ? [] : line(sessionId).slice(1))
         if (deps.isSession(above, directory)) await workspaces.use(directory, { sessionId: above, isVisit: true })
       const view = registry.view(directory, sessionId)
-      const keys = directories.keys(directory)
-      if (isEnough?.(view) === true || !supervisor.isStarting(keys)) return view
-      await waitAtMost(effects.clock, supervisor.settled(keys), FIRST_START) // I2
+      if (isEnough?.(view) === true || !supervisor.isStarting(directories.keys(directory))) return view
+      await waitAtMost(effects.clock, supervisor.settled(directories.keys(directory)), FIRST_START) // I2
       return registry.view(directory, sessionId)
     },
     current: (directory, sessionId) => registry.view(directory, sessionId),
@@ -196,6 +194,11 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
     ...createInspection({ records, supervisor, generations, ...plans }),
     lines: (key) => ({ lines: [...(records.get(key)?.lines ?? [])] }),
   }
+}
+
+/** Nothing to wait for where nothing has changed. */
+function usedIn(workspaces: Workspaces, directory: string, session: Parameters<Workspaces['use']>[1]): Promise<void> | undefined {
+  return workspaces.isCurrent(directory, session) ? undefined : workspaces.use(directory, session)
 }
 
 async function sweepAll(sweeps: readonly (() => Promise<void>)[]): Promise<void> {

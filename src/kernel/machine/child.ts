@@ -54,15 +54,13 @@ const UNHEARD = new Map<never, never>()
 class Mailbox {
   readonly #owner: Inherited
   #waiting: AnyEventObject[] = []
-  #isActive = false
-  #isBusy = false
+  #state: 'closed' | 'idle' | 'busy' = 'closed'
 
   constructor(owner: Inherited) {
     this.#owner = owner
   }
 
   start(): void {
-    this.#isActive = true
     this.#flush()
   }
 
@@ -72,13 +70,13 @@ class Mailbox {
 
   enqueue(event: AnyEventObject): void {
     this.#waiting.push(event)
-    if (this.#isActive && !this.#isBusy) this.#flush()
+    if (this.#state === 'idle') this.#flush()
   }
 
   #flush(): void {
-    this.#isBusy = true
+    this.#state = 'busy'
     for (let event = this.#waiting.shift(); event !== undefined; event = this.#waiting.shift()) this.#owner._process(event)
-    this.#isBusy = false
+    this.#state = 'idle'
   }
 }
 
@@ -97,6 +95,12 @@ class Child {
   _doneEvent: unknown = undefined
   observers: Set<unknown> = UNWATCHED
   eventListeners: Map<string, Set<(event: unknown) => void>> = UNHEARD as Map<string, never>
+
+  /** The interpreter, which puts its own in its place for a while, calls it without its owner. */
+  actionExecutor = (action: ActionOf): void => {
+    if (this._processingStatus === STATUS.running) this._carryOut(action)
+    else this._deferred.push(() => this._carryOut(action))
+  }
 
   constructor(logic: AnyActorLogic, { id, src, parent, input }: Origin) {
     this.logic = logic
@@ -145,11 +149,6 @@ class Child {
   stopChild(child: Inherited & { readonly _parent?: unknown; readonly id: string }): void {
     if (child._parent !== this) throw new Error(`Cannot stop child actor ${child.id} of ${this.id} because it is not a child`)
     child._stop()
-  }
-
-  actionExecutor(action: ActionOf): void {
-    if (this._processingStatus === STATUS.running) this._carryOut(action)
-    else this._deferred.push(() => this._carryOut(action))
   }
 
   _carryOut({ type, params, info, exec }: ActionOf): void {

@@ -126,13 +126,7 @@ export function supervisePackages(deps: SupervisorDeps): PackageSupervisor {
     tell: (key, event) => void (resting.hear(key, event) || packages.send(key, event)),
     wake: resting.wake,
     snapshot: (key) => resting.snapshot(key) ?? packages.get(key)?.getSnapshot(),
-    isStarting(keys) {
-      for (const key of keys) {
-        const snapshot = packages.get(key)?.getSnapshot()
-        if (resting.isStarting(key) || (snapshot !== undefined && isPending(snapshot))) return true
-      }
-      return false
-    },
+    isStarting: (keys) => [...keys].some((key) => resting.isStarting(key) || isPending(packages.get(key)?.getSnapshot())),
     async settled(keys) {
       await Promise.all([...keys].map(untilServing))
     },
@@ -158,7 +152,7 @@ function instanceOf({ context: { serving }, children }: PackageSnapshot): Instan
 }
 
 /** On its way to the first generation it ever had. */
-function isPending(snapshot: PackageSnapshot): boolean {
-  if (snapshot.status !== 'active' || snapshot.context.lastNumber > snapshot.context.before + 1) return false
+function isPending(snapshot: PackageSnapshot | undefined): boolean {
+  if (snapshot === undefined || snapshot.status !== 'active' || snapshot.context.lastNumber > snapshot.context.before + 1) return false
   return snapshot.context.serving === undefined && snapshot.hasTag('starting')
 }

@@ -124,15 +124,7 @@ export function createWorkspaces({ effects, snapshots, actors, look, onIdle }: W
     isCurrent(directory, session) {
       const held = tracked.get(directory)
       const snapshot = snapshots.latest(directory)
-      if (held === undefined || snapshot === undefined || snapshot !== held.seen) return false
-      const now = held.ref.getSnapshot()
-      if (now.status !== 'active' || now.hasTag('due') || now.hasTag('looking')) return false
-      const { sessions, visits, unwatched } = now.context
-      const isTold =
-        session === undefined
-          ? clock.monotonic() - held.usedAt >= SOON
-          : !sessions.includes(session.sessionId) || visits.includes(session.sessionId)
-      return !isTold && !unwatched.some((root) => snapshot.pluginFolders.includes(root))
+      return held !== undefined && snapshot !== undefined && isSeen(held, snapshot, { session, at: clock.monotonic() })
     },
     async use(directory, session) {
       const held = track(directory)
@@ -168,6 +160,19 @@ export function createWorkspaces({ effects, snapshots, actors, look, onIdle }: W
       void workspaces.drain((ref) => ref.send({ type: 'stop.requested' }))
     },
   }
+}
+
+/** Nobody is new to it, and nothing has changed since it was looked at. */
+function isSeen(
+  { ref, seen, usedAt }: Held,
+  snapshot: ConfigSnapshot,
+  { session, at }: { readonly session: SessionUse | undefined; readonly at: number },
+): boolean {
+  const now = ref.getSnapshot()
+  if (snapshot !== seen || now.status !== 'active' || now.hasTag('due') || now.hasTag('looking')) return false
+  const { sessions, visits, unwatched } = now.context
+  const isKnown = session === undefined ? at - usedAt < SOON : sessions.includes(session.sessionId) && !visits.includes(session.sessionId)
+  return isKnown && !unwatched.some((root) => snapshot.pluginFolders.includes(root))
 }
 
 function workspaceLogic(

@@ -60,14 +60,10 @@ export function createAnswer({ push, broken, context, onOddUsage }: AnswerDeps):
     })
     calls.finishLate()
   }
-
   return {
     read(chunk) {
       const said = isShared || reason !== undefined ? undefined : textAlone(chunk)
-      if (said !== undefined) {
-        grow('content', said)
-        return undefined
-      }
+      if (said !== undefined) return void grow('content', said)
       const choice = choiceOf(chunk)
       reason ??= reasonOf(chunk)
       if (isRecord(choice?.delta) && Array.isArray(choice.delta.tool_calls)) calls.announce(choice.delta.tool_calls)

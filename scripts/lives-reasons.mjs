@@ -205,6 +205,8 @@ export const REASONS = {
   'src/http/sockets/websocket.ts tending.isOver': 'the library keeps the states of the socket; its alarm is over with it',
   'src/http/sockets/websocket.ts tending.isSet': GATHERED,
   'src/http/streams/sse.ts tending.isSet': GATHERED,
+  'src/http/streams/sse.ts pause.isSet': GATHERED,
+  'src/http/streams/sse.ts isSoon': 'one turn of the event loop is asked for at a time',
   'src/platform/watched/looks.ts settled.isSet': GATHERED,
   'src/plugins/lsp/lsp.plugin.ts updated.isSet': GATHERED,
   'src/plugins/mcp/servers/reading-anew.ts alarm.isSet': GATHERED,

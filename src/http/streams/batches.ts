@@ -39,5 +39,5 @@ function join({ frame, before, bytes, count }: Batch): Uint8Array {
   if (count === 1) return frame
   const frames: Uint8Array[] = [frame]
   for (let at = before; at?.frame !== undefined; at = at.before) frames.push(at.frame)
-  return Buffer.concat(frames.reverse(), bytes)
+  return Buffer.concat(frames.toReversed(), bytes)
 }

@@ -14,5 +14,9 @@ export const KEPT: Readonly<Record<string, readonly [seed: number, says: string]
   'a page of the log that lacks its first': [1, 'no durable event is missing or doubled on the wire'],
   'a prompt that is acknowledged and not admitted': [1, 'a prompt that was acknowledged is there exactly once'],
   'a refusal that counts as an answer': [2, 'a tool is executed where somebody or a rule allows it'],
+  'messages that are taken back and stay': [1, 'a client that folded the events has what REST answers'],
+  'a run whose end is lost': [1, 'no run is left busy with nobody behind it'],
+  'a request that is withdrawn and stays': [5, 'a request is answered once'],
   'tasks that stay when their session goes': [12, 'nothing is kept of a task whose session is gone'],
+  'a permission that is not asked for': [2, 'a tool is executed where somebody or a rule allows it'],
 }

@@ -86,7 +86,9 @@ export async function beginLife({ from, random, plugins, answersSent, defect, fa
     from,
     random,
     plugins: () =>
-      [...plugins, interactionsPlugin(), filesPlugin({ ripgrepPath: undefined }), subagentsPlugin(), workflowsPlugin(WORKFLOWS)].map((each) => defect.plugin?.(each) ?? each),
+      [...plugins, interactionsPlugin(), filesPlugin({ ripgrepPath: undefined }), subagentsPlugin(), workflowsPlugin(WORKFLOWS)].map(
+        (each) => defect.plugin?.(each) ?? each,
+      ),
     version: '0.0.0',
     listen: async () => ({ close: answersSent }),
     wrapDisk: (disk, clock) => slowDisk(disk, clock, faults),

@@ -1,10 +1,27 @@
 /** Conversations that are compacted, whatever comes between. */
 import type { History, Play, Step } from '../history.js'
-import { abort, broken, compact, create, fails, fills, hangs, overflows, prompt, release, restart, retried, says, wait, when } from './steps.js'
+import {
+  abort,
+  broken,
+  compact,
+  create,
+  fails,
+  fills,
+  hangs,
+  overflows,
+  prompt,
+  release,
+  restart,
+  retried,
+  says,
+  wait,
+  when,
+} from './steps.js'
 
 /** So many characters are worth a compaction. */
 const LONG = 30_000
-const long = (name: number, plays: readonly Play[], summary: readonly Play[] = []): Step => prompt(name, plays, { characters: LONG, summary })
+const long = (name: number, plays: readonly Play[], summary: readonly Play[] = []): Step =>
+  prompt(name, plays, { characters: LONG, summary })
 
 export const COMPACTIONS: Readonly<Record<string, History>> = {
   'a run compacts before it asks, and after': [
@@ -65,6 +82,15 @@ export const COMPACTIONS: Readonly<Record<string, History>> = {
     compact,
     wait(5000),
   ],
+  'a summary falls silent': [create, long(1, [says], [hangs]), wait(), compact, wait(1_000_000)],
+  'a summary is aborted before it is tried again': [
+    create,
+    long(1, [says], [retried]),
+    wait(),
+    when('compaction: waiting', abort()),
+    compact,
+    wait(5000),
+  ],
   'a run is aborted while it compacts': [
     create,
     long(1, [says], [hangs]),
@@ -89,6 +115,25 @@ export const COMPACTIONS: Readonly<Record<string, History>> = {
     compact,
     wait(40_000),
   ],
-  'what was asked is too much': [create, long(1, [says]), wait(), long(2, [overflows, says], [says]), wait(), long(3, [overflows], [fails]), wait()],
-  'the server stops while it compacts': [create, long(1, [says], [hangs]), wait(), compact, wait(), restart, compact, wait(), release(), wait()],
+  'what was asked is too much': [
+    create,
+    long(1, [says]),
+    wait(),
+    long(2, [overflows, says], [says]),
+    wait(),
+    long(3, [overflows], [fails]),
+    wait(),
+  ],
+  'the server stops while it compacts': [
+    create,
+    long(1, [says], [hangs]),
+    wait(),
+    compact,
+    wait(),
+    restart,
+    compact,
+    wait(),
+    release(),
+    wait(),
+  ],
 }

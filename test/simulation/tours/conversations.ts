@@ -1,7 +1,25 @@
 /** Runs of sessions that fail, are aborted or cut off wherever they are. */
-import type { History } from '../history.js'
-import { abort, broken, calls, create, fails, full, hangs, kill, prompt, release, restart, retried, says, slow, wait, when } from './steps.js'
+import type { History, Step } from '../history.js'
+import {
+  abort,
+  broken,
+  calls,
+  create,
+  fails,
+  full,
+  hangs,
+  kill,
+  prompt,
+  release,
+  restart,
+  retried,
+  says,
+  slow,
+  wait,
+  when,
+} from './steps.js'
 
+const untitled: Step = { do: 'create', untitled: true }
 const later = wait(40_000)
 
 export const CONVERSATIONS: Readonly<Record<string, History>> = {
@@ -50,7 +68,9 @@ export const CONVERSATIONS: Readonly<Record<string, History>> = {
     wait(),
     abort(),
     wait(60_000),
-    prompt(6, [calls('holds', 'holds', 'holds', 'holds', 'holds', 'holds', 'holds', 'holds', 'holds', 'holds', 'holds', 'holds', 'answers')]),
+    prompt(6, [
+      calls('holds', 'holds', 'holds', 'holds', 'holds', 'holds', 'holds', 'holds', 'holds', 'holds', 'holds', 'holds', 'answers'),
+    ]),
     wait(),
     release(),
     wait(),
@@ -228,6 +248,9 @@ export const CONVERSATIONS: Readonly<Record<string, History>> = {
     prompt(9, [calls('answers')]),
     later,
   ],
+  'a title is withdrawn': [untitled, prompt(1, [says, hangs]), wait(), prompt(2), wait()],
+  'a title fails': [untitled, prompt(1, [says, fails]), wait()],
+  'a title is nothing': [untitled, prompt(1, [says, { as: 'cut', words: 0 }]), wait()],
   'what was said cannot be stored': [
     create,
     when('step-recorder: open.storing', broken),

@@ -17,16 +17,33 @@ export const NEVER: Readonly<Record<string, string | Readonly<Record<string, rea
       'completed: file.saved → deciding',
       'completed: file.lost → deciding',
     ],
+    'what activates a workflow refuses a file that is not valid, or gone': ['lost: activate.requested → deciding'],
   },
   asking: 'of svc acp, a client in a process of its own',
   checkout: 'git is a program, and those of the world do nothing',
   clone: 'nobody hosts workspaces in the world',
+  compaction: {
+    'what begins a summary throws nothing: its failure is told': ['summarising: summarise failed → ending'],
+  },
   'credential-lease': 'models are lent to workers, and the world has none',
   embeddings: 'the plugin of the search by meaning is not started',
   'external-child': 'external agents are programs',
   'external-preview': 'external agents are programs',
   'external-turn': 'external agents are programs',
   generation: {
+    'nothing of a plugin that is built in is a process': ['any state: child failed → killing'],
+    'what is published is so before anybody else has a turn': ['publishing: switched.off → retiring'],
+    'only a package that comes from outside is superseded': [
+      'draining: switched.off → leaving',
+      'draining: drain done → retiring',
+      'draining: drain failed → retiring',
+      'draining: after drainLimit → retiring',
+    ],
+    'leaving and ending what is built in takes time, and does not fail': [
+      'leaving: drain failed → retiring',
+      'retiring: retire failed → killing',
+      'killing: kill failed → ended',
+    ],
     'of packages that come from outside, and of processes': [
       'starting: process.prepared',
       'starting: revoked → killing',
@@ -57,6 +74,13 @@ export const NEVER: Readonly<Record<string, string | Readonly<Record<string, rea
   job: 'the plugin of the shell is not started',
   lease: 'no plugin of the world is a process',
   link: 'no plugin of the world is a process',
+  look: {
+    'looks that can fail are those at the configuration, which end with the server, and nobody tells them': [
+      'looking: look failed [isLeaving] → stopped',
+      'looking: look failed [isOutdated] → looking',
+    ],
+    'who ends a look forgets it': ['looking.leaving: stop.requested'],
+  },
   'lsp-client': 'language servers are programs',
   'mcp-connection': 'MCP servers are programs',
   opened: 'no plugin of the world is a process',
@@ -85,7 +109,6 @@ export const NEVER: Readonly<Record<string, string | Readonly<Record<string, rea
       'running.starting.enabled: keepCopy failed → resting.failed',
       'running.starting.loading: child done [isRefusedWhileFound] → running.serving.active',
       'running.starting.loading: child done [isRefusedWhileServing] → running.serving.update-available',
-      'running.starting.loading: child done [isRefusedStrictly] → resting.failed',
       'running.starting.loading: child done [isCandidate] → running.degraded',
       'running.starting.loading: child done',
       'running.starting.loading: child failed [isRefusedWhileFound] → running.serving.active',
@@ -116,7 +139,11 @@ export const NEVER: Readonly<Record<string, string | Readonly<Record<string, rea
   },
   pty: 'the plugin of terminals is not started',
   run: {
-    'the model never says that it was asked too much': ['working.generating: generation.failed [mayRecover] → compacting'],
+    'machines of a run throw nothing: what fails in them is one of their ends': [
+      'any state: child failed [isCall]',
+      'compacting: compaction failed → ending',
+    ],
+    'a call has the same deadline, and it began a moment before': ['ending.aborting: after abortDeadline → ending.recording'],
   },
   runtime: {
     'nobody starts a server on a disk that fails, or stops one that starts': [
@@ -140,11 +167,15 @@ export const NEVER: Readonly<Record<string, string | Readonly<Record<string, rea
   screen: 'of the terminal, a client in a process of its own',
   'search-index': 'the plugin of the search by meaning is not started',
   session: {
-    'every session of the world has a title': ['any state: child done [isTitle]', 'any state: child failed [isTitle]'],
+    'a title that fails has ended as any other': ['any state: child failed [isTitle]'],
+    'machines of a session throw nothing: what fails in them is one of their ends': [
+      'working.running: run failed → recovering',
+      'working.compacting: compaction failed → recovering',
+    ],
+    'an end is recorded, or not, before anybody else has a turn': ['recovering: stop.requested'],
   },
   'sign-in': 'the played provider wants no sign-in',
   subscription: {
-    'no reader is slow': ['any state: reader.lagged → lagged'],
     'what readers are sent is read and written without a fault': [
       'any state: delivery.failed → ended',
       'replaying: replay failed → ended',
@@ -153,8 +184,26 @@ export const NEVER: Readonly<Record<string, string | Readonly<Record<string, rea
     'every reader has a cursor': ['opening: at once → live'],
     'no event grows so old that it is removed': ['replaying: log.pruned → ended'],
   },
-  title: 'every session of the world has a title',
+  'step-recorder': {
+    'what was said is stored before anything more can be': ['open.storing: said → open.behind'],
+  },
+  task: {
+    'a family is deleted once it is quiet: what its tasks came to is told by then': ['any state: session.gone → stopped'],
+    'a session that is followed is quiet before it is deleted': ['running: follow failed → reporting'],
+    'more would have to come in the turn between the quiet of its session and the record of it': [
+      'reporting.recording: record done [isRecorded] → running',
+    ],
+  },
+  title: {
+    'of three sessions at most three titles wait': ['making: turn.refused → givenUp'],
+    'what waits for a turn throws nothing': ['making: turn failed → givenUp'],
+  },
   'tool-call': {
+    'rules are in memory, and a refusal that cannot be stored is kept by its step': [
+      'judging: judge failed → faulting',
+      'faulting: refuse-fault failed → settled',
+    ],
+    'what executes a tool throws nothing: its failure is an end': ['executing: execute failed → faulting'],
     'no run has so many rounds': [
       'judging: judge done → refusing',
       'refusing: refuse-rounds done → settled',
@@ -163,9 +212,24 @@ export const NEVER: Readonly<Record<string, string | Readonly<Record<string, rea
   },
   turn: 'of svc acp, a client in a process of its own',
   worker: 'it is a process of its own',
+  'workflow-engine': {
+    'following files and settings never fails: what was missed is told, and followed later': [
+      'serving.schedule.arming: arm failed → failed',
+      'serving.schedule.beating: beat failed → serving.schedule.resting',
+      'serving.files.looking: recheck failed → serving.files.waiting',
+    ],
+    'the end of the service is told once, and before that of its plugins': [
+      'refusing: service.stopping',
+      'stopping: service.stopping',
+      'stopping: stop.requested',
+    ],
+    'runs are told of the end, and waited for, by what cannot fail': ['refusing: refuse failed', 'stopping: drain failed → stopped'],
+  },
   'workflow-root': {
-    'a directory of the played disk is watched from the moment on it is there, and nobody removes one': [
-      'open.directory.watched: lost → open.directory.absent',
+    'a directory that cannot be looked at counts as one that is not there': [
+      'open.directory.absent.asking: find failed → open.directory.absent.waiting',
+    ],
+    'a directory of the played disk is watched from the moment on it is there': [
       'open.directory.watched: covered → open.directory.absent',
       'open.directory.absent.asking: find done [isFound] → open.directory.deaf',
       'open.directory.deaf: covered [isWatched] → open.directory.watched',
@@ -176,7 +240,19 @@ export const NEVER: Readonly<Record<string, string | Readonly<Record<string, rea
       'open.directory.deaf.asking: findAgain failed → open.directory.deaf.waiting',
     ],
   },
+  'workflow-run': {
+    'a moment is waited for until it comes, or the run is over': ['retry-waiting.sleeping: untilDue failed → retry-waiting.pausing'],
+    'what fails as an attempt is claimed postpones it': ['retry-waiting.reclaiming: reclaim failed → retry-waiting.pausing'],
+    'a session is deleted once it has settled: its run has heard of that by then': [
+      'working.running: followSession failed [isCut] → ending',
+      'working.running: followSession failed → ending',
+    ],
+    'an end is recorded, or not, before a plugin that is switched off can tell its runs': ['ending.recording: stop.requested'],
+  },
   workspace: {
+    'a workspace is looked at in the turn in which it is used first': ['tracked.files.unused: files.changed'],
+    'no look of the played disk lasts an hour': ['tracked.sessions.none: after idleTeardown [isLooking] → tracked.sessions.none'],
+    'nobody asks what a session that is asleep can do': ['tracked.sessions.some: visit.expired'],
     'no watch of the played disk is lost': ['tracked: watch.lost'],
   },
 }

@@ -82,6 +82,15 @@ export const COMPACTIONS: Readonly<Record<string, History>> = {
     compact,
     wait(5000),
   ],
+  'a summary falls silent': [create, long(1, [says], [hangs]), wait(), compact, wait(1_000_000)],
+  'a summary is aborted before it is tried again': [
+    create,
+    long(1, [says], [retried]),
+    wait(),
+    when('compaction: waiting', abort()),
+    compact,
+    wait(5000),
+  ],
   'a run is aborted while it compacts': [
     create,
     long(1, [says], [hangs]),

@@ -1,5 +1,5 @@
 /** Runs of sessions that fail, are aborted or cut off wherever they are. */
-import type { History } from '../history.js'
+import type { History, Step } from '../history.js'
 import {
   abort,
   broken,
@@ -19,6 +19,7 @@ import {
   when,
 } from './steps.js'
 
+const untitled: Step = { do: 'create', untitled: true }
 const later = wait(40_000)
 
 export const CONVERSATIONS: Readonly<Record<string, History>> = {
@@ -247,6 +248,9 @@ export const CONVERSATIONS: Readonly<Record<string, History>> = {
     prompt(9, [calls('answers')]),
     later,
   ],
+  'a title is withdrawn': [untitled, prompt(1, [says, hangs]), wait(), prompt(2), wait()],
+  'a title fails': [untitled, prompt(1, [says, fails]), wait()],
+  'a title is nothing': [untitled, prompt(1, [says, { as: 'cut', words: 0 }]), wait()],
   'what was said cannot be stored': [
     create,
     when('step-recorder: open.storing', broken),

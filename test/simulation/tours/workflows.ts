@@ -55,6 +55,8 @@ export const WORKFLOWS: Readonly<Record<string, History>> = {
     wait(5000),
     save(2, [says], { schedule: 'daily' }),
     wait(5000),
+    activate,
+    wait(),
     pause,
     wait(),
     pause,
@@ -290,6 +292,7 @@ export const WORKFLOWS: Readonly<Record<string, History>> = {
     { do: 'folder', path: '.svc', how: 'removes' },
     wait(5000),
     save(14),
+    run,
     later,
   ],
   'an attempt waits': [

@@ -158,6 +158,8 @@ export async function beginLife(machines: Machines, beginning: Beginning): Promi
     programs: pluginPrograms(),
   })
   const running = await happens(clock, starting)
+  let isOver = false
+  void running.ended.then(() => (isOver = true))
 
   return {
     runtime: running.runtime,
@@ -168,7 +170,7 @@ export async function beginLife(machines: Machines, beginning: Beginning): Promi
     effects,
     remains,
     async end() {
-      running.kill()
+      if (!isOver) running.kill()
       await happens(clock, running.ended)
       rmSync(from.directory, { recursive: true, force: true })
     },

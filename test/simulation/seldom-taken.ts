@@ -212,6 +212,9 @@ export const SELDOM: Readonly<Record<string, readonly string[]>> = {
   ],
   'workflow-root': [
     'open.directory.absent.asking: find failed → open.directory.absent.waiting',
+    'open.directory.absent.asking: find done → open.directory.absent.waiting',
+    'open.directory.absent.asking: stirred → open.directory.absent.asking',
+    'open.directory.absent.waiting: after appearance → open.directory.absent.asking',
     'open.changes.touched: after debounceMost → open.changes.quiet',
   ],
   'workflow-run': [

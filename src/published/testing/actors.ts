@@ -6,6 +6,7 @@
 import type { AnyActorRef } from 'xstate'
 import { createCharts } from '../../actors/inspector/charts.js'
 import { describeActor, family, logicOf } from '../../actors/inspector/actors.js'
+import { layoutOf } from '../../actors/inspector/layouts.js'
 import { observeActors } from '../../actors/inspector/observer.js'
 import { createRing } from '../../actors/inspector/ring.js'
 import type { RunningRuntime } from '../../actors/runtime/runtime.js'
@@ -172,7 +173,10 @@ export function watchActors(running: RunningRuntime, effects: FakeEffects, waits
       version: TRACE_VERSION,
       createdAt: effects.clock.now(),
       serverVersion: version,
-      machines: charts.all([...living()].map(([, ref]) => logicOf(ref))),
+      machines: charts.all([...living()].map(([, ref]) => logicOf(ref))).map((machine) => {
+        const layout = layoutOf(machine.id)
+        return { ...machine, ...(layout !== undefined && { layout }) }
+      }),
       actors: [...(marked === undefined ? [] : [marked]), ...list()],
       plugins: runtime.inspector.tree().plugins,
       records: [...records()],

@@ -37,7 +37,6 @@ const STOPPED = 6000
 export async function begin({ effects, config, plugins, programs, version, ...given }: BeginOptions): Promise<Begun> {
   mkdirSync(effects.paths.config, { recursive: true })
   writeFileSync(join(effects.paths.config, 'config.json'), JSON.stringify({ ...PLAYED_CONFIG, ...config }))
-  // A directory of workflows that is not there is asked after twice a second, which played hours would spend most of their time on.
   mkdirSync(join(effects.paths.home, '.svc'), { recursive: true })
   const store = given.store ?? openStore({ directory: ':memory:', now: () => effects.clock.now() })
   const running = await createRuntime({ effects, store, plugins, version, programs, inspectPayloads: given.inspectPayloads ?? false })

@@ -55,7 +55,6 @@ function createParts(options: SimulationOptions): Parts {
   const machines = createMachines()
   let inspected: TakeTrace | undefined
   const config = { ...PLAYED_CONFIG, ...options.config }
-  // A directory of workflows that is not there is asked after twice a second.
   const first = firstRemains(instantOf(at), { directory: machines.newDirectory(), config, has: ['home', 'cwd'] })
   const workflows = Object.entries(options.workflows ?? {}).map(([id, text]) => [`.svc/workflows/${id}.md`, text] as const)
   for (const [path, text] of [...Object.entries(options.files ?? {}), ...workflows]) first.disk.place(within(directory, path), text)

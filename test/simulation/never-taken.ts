@@ -229,6 +229,13 @@ export const NEVER: Readonly<Record<string, string | Readonly<Record<string, rea
     'a directory that cannot be looked at counts as one that is not there': [
       'open.directory.absent.asking: find failed → open.directory.absent.waiting',
     ],
+    'every folder of the played disk that is there can be listened to': [
+      'open.directory.absent.waiting: after appearance → open.directory.absent.asking',
+      'open.directory.absent.asking: find done → open.directory.absent.waiting',
+    ],
+    'what the folders above tell is asked after at once, and no look comes before that': [
+      'open.directory.absent: covered [isWatched] → open.directory.watched',
+    ],
     'a directory of the played disk is watched from the moment on it is there': [
       'open.directory.watched: covered → open.directory.absent',
       'open.directory.absent.asking: find done [isFound] → open.directory.deaf',

@@ -211,6 +211,7 @@ export const SELDOM: Readonly<Record<string, readonly string[]>> = {
     'stopping: drain failed → stopped',
   ],
   'workflow-root': [
+    'open.directory.absent: covered [isWatched] → open.directory.watched',
     'open.directory.absent.asking: find failed → open.directory.absent.waiting',
     'open.directory.absent.asking: find done → open.directory.absent.waiting',
     'open.directory.absent.asking: stirred → open.directory.absent.asking',

@@ -8,7 +8,7 @@ import { createCharts } from '../../actors/inspector/charts.js'
 import { describeActor, family, logicOf } from '../../actors/inspector/actors.js'
 import { layoutOf } from '../../actors/inspector/layouts.js'
 import { observeActors } from '../../actors/inspector/observer.js'
-import { createRing } from '../../actors/inspector/ring.js'
+import { createRing, type RecordRing } from '../../actors/inspector/ring.js'
 import type { RunningRuntime } from '../../actors/runtime/runtime.js'
 import { type InspectedActor, type InspectorRecord, TRACE_FORMAT, TRACE_VERSION } from '../../protocol/system/inspector.js'
 import type { ActorSelector, AwaitState, SendEvent, StateOptions, TakeTrace, TestActors } from './actor-types.js'
@@ -61,7 +61,7 @@ export function watchActors(running: RunningRuntime, effects: FakeEffects, waits
     }
   }
 
-  let marked: InspectedActor | undefined
+  const marks = createMarks(ring, effects)
   const list = () => [...living()].map(([actor]) => actor)
   const records = () => ring.after(0, ring.sequence).records
 
@@ -148,15 +148,6 @@ export function watchActors(running: RunningRuntime, effects: FakeEffects, waits
     ref.send(event)
   }
 
-  function mark(says: string, payload?: unknown, event: 'mark' | 'fault' = 'mark'): void {
-    const at = effects.clock.now()
-    const before = marked?.state ?? []
-    marked = { id: HISTORY, kind: HISTORY, name: HISTORY, state: [says], startedAt: marked?.startedAt ?? at, since: at, restarts: 0 }
-    const after = marked.state
-    const told = payload === undefined ? {} : { payload: JSON.stringify(payload) }
-    ring.append((sequence) => ({ sequence, at, actorId: HISTORY, type: 'transition', event, before, after, ...told }))
-  }
-
   return {
     actors: {
       list,
@@ -177,13 +168,29 @@ export function watchActors(running: RunningRuntime, effects: FakeEffects, waits
         const layout = layoutOf(machine.id)
         return { ...machine, ...(layout !== undefined && { layout }) }
       }),
-      actors: [...(marked === undefined ? [] : [marked]), ...list()],
+      actors: [...marks.actors(), ...list()],
       plugins: runtime.inspector.tree().plugins,
       records: [...records()],
       dropped: ring.dropped,
     }),
-    mark,
+    mark: marks.mark,
     stop: () => observer.stop(),
+  }
+}
+
+/** The actor that has the marks. */
+function createMarks(ring: RecordRing, { clock }: Pick<FakeEffects, 'clock'>): Pick<PlayedActors, 'mark'> & { actors(): InspectedActor[] } {
+  let marked: InspectedActor | undefined
+  return {
+    actors: () => (marked === undefined ? [] : [marked]),
+    mark(says, payload, event = 'mark') {
+      const at = clock.now()
+      const before = marked?.state ?? []
+      const after = [says]
+      marked = { id: HISTORY, kind: HISTORY, name: HISTORY, state: after, startedAt: marked?.startedAt ?? at, since: at, restarts: 0 }
+      const told = payload === undefined ? {} : { payload: JSON.stringify(payload) }
+      ring.append((sequence) => ({ sequence, at, actorId: HISTORY, type: 'transition', event, before, after, ...told }))
+    },
   }
 }
 

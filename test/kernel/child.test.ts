@@ -28,7 +28,10 @@ const outer = setup({
       throw new Error('thrown')
     }),
     never: fromPromise(
-      ({ signal }) => new Promise(() => void signal.addEventListener('abort', () => HEARD.push('aborted'), { once: true })),
+      ({ signal }) =>
+        new Promise(() => {
+          signal.addEventListener('abort', () => HEARD.push('aborted'), { once: true })
+        }),
     ),
     work: fromCallback<{ type: string }>(({ receive, sendBack }) => {
       receive((event) => {

@@ -88,8 +88,7 @@ function performAll(performance: Performance, actions: readonly Action[]): void 
     if (coming !== undefined && meant.retryResolve !== undefined) retries.push(() => meant.retryResolve?.(scope, seen(draft), told))
     const { execute } = meant
     // What it is told of besides is the scope: nobody who watches sees that.
-    if (execute !== undefined)
-      scope.actionExecutor({ type: meant.type, info: scope as never, params: told as never, exec: execute as never })
+    if (execute !== undefined) scope.actionExecutor({ type: meant.type, info: scope as never, params: told, exec: execute as never })
     if (more !== undefined) performAll(performance, more)
   }
 }

@@ -94,7 +94,7 @@ class Child {
   _deferred: (() => void)[] = []
   _doneEvent: unknown = undefined
   observers: Set<unknown> = UNWATCHED
-  eventListeners: Map<string, Set<(event: unknown) => void>> = UNHEARD as Map<string, never>
+  eventListeners: Map<string, Set<(event: unknown) => void>> = UNHEARD
 
   /** The interpreter, which puts its own in its place for a while, calls it without its owner. */
   actionExecutor = (action: ActionOf): void => {

@@ -38,7 +38,7 @@ export function createNodeFiles(pace: Pace = createPace({ now: () => performance
       const turn = pace()
       if (turn !== undefined) await turn
       const done = work(...args)
-      return done instanceof Promise ? await done : (done as Awaited<T>)
+      return done as Awaited<T> | Promise<Awaited<T>>
     }
   return {
     realPath: paced((path: string) => realpathSync.native(path)),

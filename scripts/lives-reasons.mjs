@@ -180,6 +180,7 @@ export const REASONS = {
   'src/plugins/shell/programs/': SEEN,
   'src/plugins/workflows/files/library.ts isLoaded': 'what the last process knew is read once',
   'src/plugins/workflows/files/scan.ts isFull': SEEN,
+  'src/plugins/workflows/files/ways.ts isOver': 'the root that hears it has stopped, which is a machine; a look under way hears no more',
   'src/plugins/workflows/schedule/activations.ts isSaved': 'what an activation, which is a machine, was told of its file last',
   'src/plugins/workflows/settings.ts isSandboxed': 'a setting, as it was read last',
   'src/protocol/plugin/frame-lines.ts skipping': READ,

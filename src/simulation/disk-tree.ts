@@ -43,9 +43,10 @@ export function createTree(nodes: Map<string, Node>, now: () => number): DiskTre
 
   /** Who begins to listen because of it does not hear it. */
   function tell(path: string, isMove: boolean): void {
-    for (const [listener, directory] of [...trees]) if (path === directory || path.startsWith(`${directory}/`)) listener([path])
+    const [ofTrees, ofFolders] = [[...trees], [...folders]]
+    for (const [listener, directory] of ofTrees) if (path === directory || path.startsWith(`${directory}/`)) listener([path])
     const folder = dirname(path)
-    for (const [listener, directory] of [...folders]) if (directory === folder) listener(nameOf(path), isMove)
+    for (const [listener, directory] of ofFolders) if (directory === folder) listener(nameOf(path), isMove)
   }
 
   function put(path: string, kind: Node['kind'], data: Uint8Array, mode: number): void {

@@ -1,7 +1,7 @@
 /** What clients and the operator do beside conversations and workflows of their own. */
 import { join } from 'node:path'
 import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
-import { type Acting, written } from './acts.js'
+import { type Acting, written } from './acting.js'
 import type { Step } from './history.js'
 import { type Life, PLACES } from './life.js'
 import { tasksOf, workflowRunsOf } from './rows.js'

@@ -59,11 +59,11 @@ export function createMeeting({ trace, suffer, die, restart, isUp, take }: Met):
     }
   }
 
-  function awaited({ then, ...moment }: Extract<Step, { readonly do: 'when' }>): void {
+  function awaited({ steps, ...moment }: Extract<Step, { readonly do: 'when' }>): void {
     moments.on(moment, () => {
       trace.add([moment.machine, moment.state])
-      for (const step of then) meet(step)
-      return then.some((step) => step.do === 'fill') ? () => suffer(undefined) : undefined
+      for (const step of steps) meet(step)
+      return steps.some((step) => step.do === 'fill') ? () => suffer(undefined) : undefined
     })
   }
 

@@ -1,24 +1,15 @@
 /** What clients and the operator do in a step, with what they know and with a server that lives. */
 import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
-import type { Ids } from '../../src/protocol/ids.js'
 import { subagentRoutes } from '../../src/protocol/session/subagent.js'
 import type { WorkflowHistory } from '../../src/protocol/workflow/workflow.js'
-import { onceFor } from './executions.js'
+import { type Acting, written } from './acting.js'
 import { changeFolder, dropRun, nudge } from './acts-beside.js'
+import { onceFor } from './executions.js'
 import type { Play, Step, Workflow } from './history.js'
-import type { KnownWorkflow, Knowing } from './known.js'
+import type { KnownWorkflow } from './known.js'
 import { SEEN } from './lately.js'
 import { isOpen, tasksOf } from './rows.js'
 import { CONFIG_FILE, configOf, type Life, PLACES, type Said } from './life.js'
-
-export interface Acting {
-  readonly known: Knowing
-  readonly life: Life
-  /** Of messages that clients send. */
-  readonly ids: Pick<Ids, 'next'>
-  /** What comes of a call is noted when it comes, unless the server has died. */
-  call<T>(what: string, work: () => T | Promise<T>, then?: (value: T) => void): void
-}
 
 /** What is done with a server, but for its life and its time. */
 export type Act = Exclude<Step, { readonly do: Beside }>
@@ -170,11 +161,6 @@ function abort({ known, life, call }: Acting, sessionId: string, queue: 'go-on' 
 /** As an editor saves it. */
 async function configure({ known, life }: Acting, says: Said): Promise<void> {
   await written(known, life.disk.writeAtomic(CONFIG_FILE, JSON.stringify(configOf(says))), () => known.config.say(says))
-}
-
-/** What the operator does with a file may fail as what the server does. */
-export async function written({ trace }: Knowing, work: Promise<void>, then: () => void = () => undefined): Promise<void> {
-  await work.then(then, (error: unknown) => trace.add(String(error)))
 }
 
 function actOnWorkflow(acting: Acting, workflow: KnownWorkflow, step: Extract<Act, { readonly workflow: number }>): void | Promise<void> {

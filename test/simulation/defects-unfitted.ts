@@ -36,7 +36,10 @@ export const UNFITTED_DEFECTS: Readonly<Record<string, () => Defect>> = {
           store.approvals.put(
             tenant,
             place,
-            all.map(({ exact: _, ...approval }) => ({ ...approval, pattern: '*' })),
+            all.map((approval) => {
+              const { exact: _, ...kept } = approval
+              return { ...kept, pattern: '*' }
+            }),
           ),
       },
     }),

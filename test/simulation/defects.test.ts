@@ -111,7 +111,7 @@ const FOUND: Readonly<Record<string, readonly [says: string, history: History]>>
   ],
   'an answer that is remembered for everything': [
     'a tool is executed where somebody or a rule allows it',
-    [create, guarded, { do: 'answer', request: 0, how: 'always' }, wait, { ...guarded, name: 7 } as Step],
+    [create, guarded, { do: 'answer', request: 0, how: 'always' }, wait, { ...guarded, name: 7 }],
   ],
   'tasks that stay when their session goes': [
     'nothing is kept of a task whose session is gone',

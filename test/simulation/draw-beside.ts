@@ -25,7 +25,7 @@ export function drawBeside(random: Random, name: number, plays: () => readonly P
   switch (random.pick(['when', 'when', 'when', 'when', 'slow', 'stall', 'stall', 'nudge', 'drop'] as const)) {
     case 'when': {
       const machine = random.pick(MACHINES)
-      return { do: 'when', machine, state: random.pick(MOMENTS[machine] ?? []), nth: 1 + random.below(3), then: drawThen(random) }
+      return { do: 'when', machine, state: random.pick(MOMENTS[machine] ?? []), nth: 1 + random.below(3), steps: drawThen(random) }
     }
     case 'slow':
       return { do: 'slow', ms: random.pick(SLOW) }

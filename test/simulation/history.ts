@@ -99,7 +99,7 @@ type Act =
   /** Reading and writing a file takes so long from now on. */
   | { readonly do: 'slow'; readonly ms: number }
   /** In the next moment in which a machine gets somewhere: a disk that fails does so until it has gone on. */
-  | (Moment & { readonly do: 'when'; readonly then: History })
+  | (Moment & { readonly do: 'when'; readonly steps: History })
 
 export type Mood = 'well' | 'refuses' | 'rivals' | 'lingers'
 

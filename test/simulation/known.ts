@@ -56,7 +56,7 @@ export interface Written extends Workflow {
 }
 
 /** The moment in which a run of a workflow was begun. */
-export interface Claim extends HeardRun {
+interface Claim extends HeardRun {
   /** What its file said then. */
   readonly files: readonly Written[]
 }

@@ -3,9 +3,7 @@ import type { History, Play, Step } from '../history.js'
 
 export const create: Step = { do: 'create' }
 export const restart: Step = { do: 'restart' }
-export const free: Step = { do: 'free' }
 export const kill: Step = { do: 'die', how: 'kill', torn: 1 }
-export const power: Step = { do: 'die', how: 'power', torn: 1 }
 export const full: Step = { do: 'fill', how: 'ENOSPC' }
 export const broken: Step = { do: 'fill', how: 'EIO' }
 
@@ -16,9 +14,9 @@ export const compact: Step = { do: 'compact', session: 0 }
 export const release = (how: 'finishes' | 'fails' = 'finishes'): Step => ({ do: 'release', held: 0, how })
 
 /** `where`: a machine and its state, as charts call them. */
-export function when(where: string, ...then: History): Step {
+export function when(where: string, ...steps: History): Step {
   const [machine = '', state = ''] = where.split(': ')
-  return { do: 'when', machine, state, then }
+  return { do: 'when', machine, state, steps }
 }
 
 export interface Asked {

@@ -63,7 +63,10 @@ export function createAnswer({ push, broken, context, onOddUsage }: AnswerDeps):
   return {
     read(chunk) {
       const said = isShared || reason !== undefined ? undefined : textAlone(chunk)
-      if (said !== undefined) return void grow('content', said)
+      if (said !== undefined) {
+        grow('content', said)
+        return undefined
+      }
       const choice = choiceOf(chunk)
       reason ??= reasonOf(chunk)
       if (isRecord(choice?.delta) && Array.isArray(choice.delta.tool_calls)) calls.announce(choice.delta.tool_calls)

@@ -10,7 +10,7 @@ import { isWithin } from '../../../protocol/caller.js'
 import type { Effects } from '../../../ports/effects.js'
 import { basename, dirname, joinPath } from '../../../protocol/text/paths.js'
 
-export interface Way {
+interface Way {
   /** Hears the way as it is now, and forgets how it was; false where not all of it is told. */
   hear(): Promise<boolean>
   leave(): void
@@ -56,7 +56,8 @@ function createFolders(files: WayFiles): Hear {
     const listeners = new Set<Listener>()
     const end = files.watchFolder(path, (name, isMove) => {
       if (isMove) drop(name === undefined ? path : joinPath(path, name)) // I1
-      for (const listener of [...listeners]) listener(name)
+      const told = [...listeners] // who hears the way anew listens again
+      for (const listener of told) listener(name)
     })
     if (typeof end === 'string') return end
     const folder = { end, listeners }

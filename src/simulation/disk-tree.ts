@@ -43,9 +43,10 @@ export function createTree(nodes: Map<string, Node>, now: () => number): DiskTre
 
   /** Who begins to listen because of it does not hear it. */
   function tell(path: string, isMove: boolean): void {
-    const [ofTrees, ofFolders] = [[...trees], [...folders]]
+    const ofTrees = [...trees]
     for (const [listener, directory] of ofTrees) if (path === directory || path.startsWith(`${directory}/`)) listener([path])
     const folder = dirname(path)
+    const ofFolders = [...folders]
     for (const [listener, directory] of ofFolders) if (directory === folder) listener(nameOf(path), isMove)
   }
 

@@ -95,19 +95,15 @@ export function createAnswer({ push, broken, context, onOddUsage }: AnswerDeps):
           grow('reasoning_content', part.delta)
           break
         case 'reasoning-end':
-          endReasoning()
-          break
         case 'tool-input-start':
           endReasoning()
-          calls.start(part.id, part.toolName)
+          if (part.type === 'tool-input-start') calls.start(part.id, part.toolName)
           break
         case 'tool-input-delta':
           calls.add(part.id, part.delta)
           break
         case 'error':
-          // Values are the provider's. Errors are the SDK's: of a chunk, or of the end, which `finish` judges.
-          if (!(part.error instanceof Error)) throw inStreamError(part.error, context)
-          if (/JSONParse|TypeValidation/.test(part.error.name)) throw streamFault('sent data that is not a JSON object.', context)
+          refuse(part.error, context)
           break
         case 'finish':
           finish(part.finishReason.unified)
@@ -130,4 +126,10 @@ function choiceOf(chunk: unknown): JsonRecord | undefined {
 
 function reasonOf(chunk: unknown): string | undefined {
   return filled(choiceOf(chunk)?.finish_reason)
+}
+
+/** Throws, unless the error is of the end, which `finish` judges. Values are the provider's, errors the SDK's. */
+function refuse(error: unknown, context: AnswerDeps['context']): void {
+  if (!(error instanceof Error)) throw inStreamError(error, context)
+  if (/JSONParse|TypeValidation/.test(error.name)) throw streamFault('sent data that is not a JSON object.', context)
 }

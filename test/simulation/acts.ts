@@ -106,7 +106,8 @@ function send({ known, life, call }: Acting, name: number): void {
   const sent = known.prompts.get(name)
   if (sent === undefined) return
   const { sessionId, messageId, delivery, characters } = sent
-  const request = { prompt: `p${name}`.padEnd(characters, ' .'), messageId, delivery }
+  // Of what waits only the size counts; what is asked has as many tokens as it is long.
+  const request = { prompt: `p${name}`.padEnd(characters, characters === LONG ? ' ' : ' .'), messageId, delivery }
   call(
     `prompt ${name}`,
     () => life.runtime.sessions.submitPrompt(TRUSTED_CALLER, sessionId, request, 'prompt'),

@@ -162,12 +162,19 @@ export function draw(random: Random, steps: number, { floods = false, hours = fa
   while (history.length < steps) {
     if (flooding && random.isOneIn(30)) history.push({ do: 'flood', session: random.below(SESSIONS), name: (name += 2000) })
     else {
-      const act = drawAct(random, kinds, ++name)
+      const drawn = drawAct(random, kinds, ++name)
+      const act = swarms ? aimed(random, drawn, history) : drawn
       const waits = hours && act.do === 'wait' && random.isOneIn(3) ? { ms: random.pick(HOURS) } : {}
       history.push({ ...act, ...waits, ...(random.isOneIn(2) && { turns: random.below(4) }) })
     }
   }
   return history
+}
+
+/** What repeats a prompt repeats one that may have been sent. */
+function aimed(random: Random, act: Act, history: History): Act {
+  const sent = act.do === 'repeat' ? history.flatMap((step) => (step.do === 'prompt' ? [step.name] : [])) : []
+  return act.do === 'repeat' && sent.length > 0 ? { ...act, name: random.pick(sent) } : act
 }
 
 function drawAct(random: Random, kinds: readonly (keyof typeof OFTEN)[], name: number): Act {

@@ -33,12 +33,6 @@ interface RequestOptions {
   readonly onChange: () => void
 }
 
-interface Open {
-  readonly controller: AbortController
-  /** Answered here. */
-  readonly mine: { reply?: string }
-}
-
 const MOST = 1000
 const DONE: Readonly<Record<string, string>> = {
   once: 'allowed once',
@@ -48,8 +42,10 @@ const DONE: Readonly<Record<string, string>> = {
 }
 
 export function createRequests({ client, note, onChange }: RequestOptions): Requests {
-  const open = new Map<string, Open>()
+  const open = new Map<string, AbortController>()
   const heard = new Set<string>()
+  /** Answered here: that it counted may be heard after the server has said so, or before. */
+  const mine = new Set<string>()
   const lane = createLane({ most: MOST })
   const asked: { now?: { readonly question: string; readonly answer: (text: string) => void } } = {}
   const ask = (question: string, signal: AbortSignal) =>
@@ -63,16 +59,16 @@ export function createRequests({ client, note, onChange }: RequestOptions): Requ
     })
   const { onPermission, onQuestion } = createAnswers('ask', { ask, note, error: note } as unknown as Terminal)
 
-  function put(id: string, work: (mine: Open['mine'], signal: AbortSignal) => Promise<void>): void {
+  function put(id: string, work: (signal: AbortSignal) => Promise<void>): void {
     if (heard.has(id)) return
     heard.add(id)
     const controller = new AbortController()
-    const mine: Open['mine'] = {}
-    open.set(id, { controller, mine })
+    open.set(id, controller)
     onChange()
     lane
-      .run(() => (controller.signal.aborted ? Promise.resolve() : work(mine, controller.signal)))
+      .run(() => (controller.signal.aborted ? Promise.resolve() : work(controller.signal)))
       .catch((error: unknown) => {
+        mine.delete(id)
         const isSettled = controller.signal.aborted || (error instanceof SvcClientError && error.code === 'resource.conflict')
         if (!isSettled) note(error instanceof Error ? error.message : String(error))
       })
@@ -83,19 +79,19 @@ export function createRequests({ client, note, onChange }: RequestOptions): Requ
   }
 
   function permission(request: PermissionRequest): void {
-    put(request.id, async (mine, signal) => {
+    put(request.id, async (signal) => {
       const body = await onPermission(request, { signal, wider: widerPatterns(request) })
       if (body?.reply === undefined) return
-      mine.reply = body.reply
+      mine.add(request.id)
       await client().interactions.permissions.reply({ requestId: request.id, body })
     })
   }
 
   function question(request: QuestionRequest): void {
-    put(request.id, async (mine, signal) => {
+    put(request.id, async (signal) => {
       const answers = await onQuestion(request, { signal })
       if (answers === undefined) return
-      mine.reply = 'answered'
+      mine.add(request.id)
       if (answers === 'reject') await client().interactions.questions.reject({ requestId: request.id })
       else await client().interactions.questions.reply({ requestId: request.id, body: { answers } })
     })
@@ -103,11 +99,10 @@ export function createRequests({ client, note, onChange }: RequestOptions): Requ
 
   /** Says what counted, and whose it was where that was somebody else. */
   function settle(id: string, reply: string, info: unknown): void {
-    const request = open.get(id)
-    const elsewhere = request?.mine.reply === undefined && reply !== 'cancelled' ? ' elsewhere' : ''
+    const elsewhere = mine.has(id) || reply === 'cancelled' ? '' : ' elsewhere'
     const what = info === null || info === undefined ? '' : `: ${refusalText(refusalOf(info as Parameters<typeof refusalOf>[0]))}`
-    if (request !== undefined || heard.has(id)) note(`${DONE[reply] ?? reply}${elsewhere}${what}`)
-    request?.controller.abort()
+    if (heard.has(id)) note(`${DONE[reply] ?? reply}${elsewhere}${what}`)
+    open.get(id)?.abort()
   }
 
   return {
@@ -119,7 +114,7 @@ export function createRequests({ client, note, onChange }: RequestOptions): Requ
       else if (event.type === 'question.rejected') settle(event.data.requestID, 'not answered', event.data.info)
     },
     keep(requestIds) {
-      for (const [id, { controller }] of open) if (!requestIds.has(id)) controller.abort()
+      for (const [id, controller] of open) if (!requestIds.has(id)) controller.abort()
     },
     get question() {
       return asked.now?.question
@@ -129,7 +124,7 @@ export function createRequests({ client, note, onChange }: RequestOptions): Requ
     },
     answer: (text) => asked.now?.answer(text),
     stop() {
-      for (const { controller } of open.values()) controller.abort()
+      for (const controller of open.values()) controller.abort()
     },
   }
 }

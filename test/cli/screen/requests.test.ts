@@ -4,7 +4,15 @@ import type { Heard } from '../../../src/cli/screen/story/heard.js'
 import { createRequests } from '../../../src/cli/screen/talk/requests.js'
 import type { Client } from '../../../src/published/client/client-types.js'
 
-const REQUEST = { id: 'per_1', sessionID: 'ses_1', permission: 'bash', title: 'Run: echo hi', patterns: ['echo hi'], metadata: {}, always: [] }
+const REQUEST = {
+  id: 'per_1',
+  sessionID: 'ses_1',
+  permission: 'bash',
+  title: 'Run: echo hi',
+  patterns: ['echo hi'],
+  metadata: {},
+  always: [],
+}
 
 function opened() {
   const notes: string[] = []

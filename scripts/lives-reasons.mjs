@@ -52,7 +52,6 @@ export const REASONS = {
   'src/cli/screen/talk/requests.ts in flight open': LISTED,
   'src/cli/screen/talk/requests.ts AbortController controller':
     'takes back what a person is asked; the life of the request is on the server',
-  'src/cli/screen/talk/requests.ts state reply': 'what was answered here, until the server has told what counted',
   'src/cli/screen/talk/sending.ts in flight waiting':
     'what was sent and has not begun: its life is on the server, whose events take it out',
   'src/cli/screen/talk/talk.ts isThinking': 'what the terminal shows; it ends with the screen',

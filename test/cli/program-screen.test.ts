@@ -77,6 +77,9 @@ const SHOWN = [
   'Done.',
 ]
 
+/** What comes is whole: whoever leaves before that leaves what is being written. */
+const AT_REST = { test: (shown: string) => !shown.includes('Ctrl-C stops it'), toString: () => 'a conversation at rest' }
+
 describe.each([40, 80, 200])('at %i columns', (cols) => {
   test.each(['', '1'])('a turn stands there once, with NO_COLOR="%s" too', async (NO_COLOR) => {
     const at = home.elsewhere()
@@ -85,6 +88,7 @@ describe.each([40, 80, 200])('at %i columns', (cols) => {
     await screen.shows(/^› $/m)
     screen.say(TURN)
     await screen.shows(/^Done\.$[^]*svc\/offline/m)
+    await screen.shows(AT_REST)
     const { code, screen: shown } = await leave(screen)
     expect([code, shown.replaceAll(/\s/g, '')]).toEqual([0, expect.stringContaining(SHOWN.join('').replaceAll(' ', ''))])
   })
@@ -109,6 +113,7 @@ test('what is asked is shown and answered, and what was being typed waits for th
   await screen.shows(/^Allow Run: echo allowed[^]*^› $/m)
   screen.type('y\r')
   await screen.shows(/^Ran\.$[^]*^› a thought$/m)
+  await screen.shows(AT_REST)
   screen.type(CTRL.u)
   const { code, screen: shown } = await leave(screen)
   expect([code, shown]).toEqual([

@@ -1,9 +1,12 @@
 /** Builds the simulation from its sources and runs it with the arguments it is given (docs/simulation.md). */
+import { rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { settings } from './build.mjs'
 
-const outdir = fileURLToPath(new URL('../node_modules/.cache/svc-simulation', import.meta.url))
+// Of this process alone: others may be built and run beside it.
+const outdir = fileURLToPath(new URL(`../node_modules/.cache/svc-simulation-${process.pid}`, import.meta.url))
+process.once('exit', () => rmSync(outdir, { recursive: true, force: true }))
 await build({
   ...settings(),
   entryPoints: { simulate: 'test/simulation/main.ts' },

@@ -104,6 +104,15 @@ test('text is there as it comes, and its marks once its paragraph is whole', asy
   expect((await leave(screen)).code).toBe(0)
 })
 
+test('what is being written when somebody leaves stays as far as it was seen', async () => {
+  const screen = open()
+  await screen.shows(/^› $/m)
+  screen.say(script({ text: 'All of it.\n\nAnd this' }, { delayMs: 60_000, text: ' never' }))
+  await screen.shows(/^And this$/m)
+  const { code, screen: shown } = await leave(screen)
+  expect([code, shown]).toEqual([0, expect.stringMatching(/^All of it\.$[^]*^And this$/m)])
+})
+
 test('what is asked is shown and answered, and what was being typed waits for that', async () => {
   const screen = open()
   await screen.shows(/^› $/m)

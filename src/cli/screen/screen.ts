@@ -33,6 +33,10 @@ async function paintedScreen(options: ChatOptions): Promise<number> {
   const raw = openScreen()
   const painter = createPainter(raw.style)
   const began = Date.now()
+  const last = () => {
+    const { live, ...scene } = sceneOf(conversation, typing, raw.size(), began)
+    raw.write(painter.paint(frameOf({ ...scene, done: [...scene.done, ...live], live: [] }, raw.size(), Date.now())))
+  }
   const frames = createFrames(() => {
     const scene = sceneOf(conversation, typing, raw.size(), began)
     raw.write(painter.paint(frameOf(scene, raw.size(), Date.now())))
@@ -74,8 +78,8 @@ async function paintedScreen(options: ChatOptions): Promise<number> {
   try {
     await conversation.ended
   } finally {
-    frames.now()
     frames.stop()
+    last() // What is being written stays as far as it was seen.
     raw.write(painter.leave())
     raw.close()
     const { sessionId } = conversation

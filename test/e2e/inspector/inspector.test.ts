@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Browser, FileChooser, Page } from 'playwright-core'
@@ -9,7 +9,7 @@ import { recordedActors, replay } from '../../../src/published/testing/replay/re
 import { readTrace } from '../../../src/protocol/system/trace-text.js'
 import { finish, type ModelServer, reply, startModelServer, text, toolCall } from '../../fixtures/model-server.js'
 import { CHROMIUM, closePages, IN_CHROMIUM, openPage, startBrowser, type Watched } from '../server/browser.js'
-import { pictureOf } from './picture.js'
+import { shot as shown } from './shot.js'
 import { makePlace, withModel } from '../server/place.js'
 import { claimsAt, DAEMON_KEY, sign } from '../../fakes/signed.js'
 import { approve, lifecycleOf, toolProgram, untilState, writePackage } from '../server/plugins.js'
@@ -18,7 +18,6 @@ import { momentText, saveBeforeDue } from '../server/moments.js'
 
 const SECRET = 'the-quick-brown-secret'
 const ID = 'dev.example.greeter'
-const SHOTS = process.env['SVC_TEST_SCREENSHOTS']
 
 let browser: Browser
 let scene: Scene | undefined
@@ -40,15 +39,9 @@ async function begin(
   return scene.start(env, 0, flags)
 }
 
-/** The page as it is seen: `shows` can be read in the picture, as all its text, and nothing is wider than the window; kept where SVC_TEST_SCREENSHOTS says. */
+/** As `shown`, and nothing is wider than the window. */
 async function shot(page: Page, name: string, shows: readonly string[]): Promise<void> {
-  const { png, texts, illegible } = await pictureOf(page)
-  if (SHOTS !== undefined) {
-    mkdirSync(SHOTS, { recursive: true })
-    writeFileSync(join(SHOTS, `${name}.png`), png)
-  }
-  expect(shows.filter((text) => !texts.some((seen) => seen.includes(text)))).toEqual([])
-  expect(illegible).toEqual([])
+  await shown(page, name, shows)
   expect(await page.evaluate(tooWide)).toEqual([])
 }
 

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readTrace } from '../../../src/protocol/system/trace-text.js'
 import { checkTrace } from '../../../src/published/testing/replay/check-trace.js'
@@ -11,9 +11,8 @@ import { traceOf } from '../../simulation/recorded.js'
 import { CHROMIUM, closePages, IN_CHROMIUM, openPage, startBrowser } from '../server/browser.js'
 import { makePlace, type Place } from '../server/place.js'
 import { PROGRAM } from '../server/server.js'
-import { pictureOf } from './picture.js'
+import { shot } from './shot.js'
 
-const SHOTS = process.env['SVC_TEST_SCREENSHOTS']
 const LOST = 'an abort that is lost'
 const HISTORY: History = [
   { do: 'create' },
@@ -24,16 +23,6 @@ const HISTORY: History = [
   { do: 'wait', ms: 1000 },
   { do: 'abort', session: 0, queue: 'go-on' },
 ]
-
-async function shot(page: Page, name: string, shows: readonly string[]): Promise<void> {
-  const { png, texts, illegible } = await pictureOf(page)
-  if (SHOTS !== undefined) {
-    mkdirSync(SHOTS, { recursive: true })
-    writeFileSync(join(SHOTS, `${name}.png`), png)
-  }
-  expect(shows.filter((text) => !texts.some((seen) => seen.includes(text)))).toEqual([])
-  expect(illegible).toEqual([])
-}
 
 describe.skipIf(CHROMIUM === undefined)(`the trace of a history that fails, ${IN_CHROMIUM}`, () => {
   let browser: Browser
@@ -106,7 +95,7 @@ describe.skipIf(CHROMIUM === undefined)(`the trace of a history that fails, ${IN
     await page.locator('#status.trace').waitFor()
     await page.locator('#log-filter').fill('step 5')
     const row = page.locator('#log .row.mark')
-    expect(await row.count()).toBe(1)
+    await expect.poll(() => row.count()).toBe(1)
     await row.click()
     await page.locator('#record', { hasText: 'hangs' }).waitFor()
   })

@@ -79,18 +79,13 @@ export function createConfigs({
     return show(directory)
   }
 
-  function latest(directory: string): ConfigDocument | undefined {
-    const snapshot = snapshots.latest(directory)
-    return snapshot === undefined ? undefined : layer(snapshot).document
-  }
-
   return {
     snapshots,
-    latest,
-    async load(directory, options) {
-      const known = options?.fresh === true ? undefined : latest(directory)
-      return known ?? layer(await snapshots.get(directory, options)).document
+    latest(directory) {
+      const snapshot = snapshots.latest(directory)
+      return snapshot === undefined ? undefined : layer(snapshot).document
     },
+    load: async (directory, options) => layer(await snapshots.get(directory, options)).document,
     show,
     async update(directory, body, signal) {
       const flat = normalisePatch(body)

@@ -57,10 +57,7 @@ export function createResourceFacades({ plugins, ...deps }: ResourceFacadeDeps):
   })
   configs.snapshots.onForgotten(given.forget)
   const snapshots: Pick<Snapshots, 'get'> = {
-    async get(directory, options) {
-      const known = options?.fresh === true ? undefined : configs.snapshots.latest(directory)
-      return layer.under(known ?? (await configs.snapshots.get(directory, options)))
-    },
+    get: async (directory, options) => layer.under(await configs.snapshots.get(directory, options)),
   }
   return {
     configs,

@@ -96,7 +96,7 @@ test(`nothing runs by an approval of something else, seed ${SEED}`, { timeout: 1
     }),
   )
   scene.place.configure({ plugins })
-  await expect.poll(async () => (await records(server)).get(idOf(RIGHT))?.state).toBe('active')
+  await expect.poll(async () => (await records(server)).get(idOf(RIGHT))).toMatchObject({ state: 'active', diagnostics: [] })
   const states = await records(server)
   expect(names.filter((name) => states.get(idOf(name))?.state === 'active' || hasRun(idOf(name)))).toEqual([RIGHT])
   const silent = names.filter((name) => name !== RIGHT && (states.get(idOf(name))?.diagnostics.length ?? 0) === 0)

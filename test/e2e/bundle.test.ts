@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { cachedDataVersionTag } from 'node:v8'
+import { cachedDataVersionTag, setFlagsFromString } from 'node:v8'
 import { expect, it } from 'vitest'
-import { optimizeAsEver, optimizeLater } from '../../src/platform/node/optimizing.js'
+import { growLater, optimizeAsEver, optimizeLater } from '../../src/platform/node/optimizing.js'
 import { VERSION } from '../../src/server/version.js'
 
 const DIST = join(import.meta.dirname, '..', '..', 'dist')
@@ -22,10 +22,12 @@ function loadedWith(file: string, known = new Set<string>()): ReadonlySet<string
 /** The version of V8 with the flags that the entry sets first. */
 function versionTag(): string {
   optimizeLater()
+  growLater()
   try {
     return String(cachedDataVersionTag())
   } finally {
     optimizeAsEver()
+    setFlagsFromString('--semi-space-growth-factor=2')
   }
 }
 

@@ -2,13 +2,15 @@
  * How much memory the process keeps for itself. A server that lives for days on somebody's laptop gives memory back
  * rather than letting garbage pile up to many times of what is in use.
  */
-import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
+import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 /** Percent the old generation may grow beyond what is in use before it is collected. */
 const GROWTH = 50
 /** Room for young objects, bytes: less costs processor time, more costs memory. */
 const YOUNG = 8 * 1024 * 1024
+/** What is moved together at once, bytes: more would be a pause that is felt. */
+const MOVED = 48 * 1024 * 1024
 
 /** Call once, before much is allocated. */
 export function boundHeap(): void {
@@ -40,7 +42,7 @@ export function stayLeanNoMore(): void {
 interface YoungGeneration {
   /** It keeps the size it has, until there is work: a start makes many young objects, and the room they had is never given back. */
   hold(): void
-  /** As if it had never been held. */
+  /** As if it had never been held, by the entry of the program either. */
   release(): void
   /** There is work: it may grow, until it has its room. */
   bound(): void
@@ -56,7 +58,7 @@ export function createYoungGeneration(setFlag: (flag: string) => void, size: () 
       grow(1)
     },
     release() {
-      if (phase !== 'held') return
+      if (phase === 'bounded') return
       phase = 'free'
       grow(2)
     },
@@ -78,11 +80,17 @@ const young = createYoungGeneration(
   () => getHeapSpaceStatistics().find((space) => space.space_name === 'new_space')?.space_size ?? 0,
 )
 
-/** Collects everything; takes some tens of milliseconds. Does nothing where the engine does not offer it. */
+/**
+ * Collects everything, and moves together what is left where it is little, as after a start: what was young for a short time lies scattered among what
+ * stays. Takes some tens of milliseconds. Does nothing where the engine does not offer it.
+ */
 export function collectGarbage(): void {
   const collect: unknown = runInNewContext('typeof gc === "function" ? gc : undefined')
   if (!isCollector(collect)) return
+  const isLittle = getHeapStatistics().used_heap_size < MOVED
+  if (isLittle) setFlagsFromString('--compact-on-every-full-gc')
   collect()
+  if (isLittle) setFlagsFromString('--no-compact-on-every-full-gc')
   // The second one gives emptied pages back to the system, which the first keeps.
   collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
 }

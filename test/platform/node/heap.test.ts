@@ -39,13 +39,17 @@ describe('the room for young objects', () => {
     expect(heap.flags).toEqual(['1'])
   })
 
-  it('is free again where it is no longer held, once', () => {
+  it('is free again where it is no longer held, also by the entry of the program, until it is large enough', () => {
     const heap = young()
     heap.generation.release()
+    expect(heap.flags).toEqual(['2'])
     heap.generation.hold()
     heap.generation.release()
+    expect(heap.flags).toEqual(['2', '1', '2'])
+    heap.state.mib = 8
+    heap.generation.bound()
     heap.generation.release()
-    expect(heap.flags).toEqual(['1', '2'])
+    expect(heap.flags).toEqual(['2', '1', '2', '1'])
   })
 
   it('is bounded in a process that never held it', () => {

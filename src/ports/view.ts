@@ -117,7 +117,12 @@ export interface WorkspacePlugins {
   /** The view as it is now. Cheap: the same object until something is published. */
   current(directory: string, sessionId?: string): RegistryView
   /** As `current`, once plugins that offer what they find in a directory have found it. For each step of a session. */
-  prepared(directory: string, sessionId: string | undefined, signal: AbortSignal, run?: InRun): Promise<RegistryView>
+  prepared(
+    directory: string,
+    sessionId: string | undefined,
+    stopping: { readonly signal: AbortSignal },
+    run?: InRun,
+  ): RegistryView | Promise<RegistryView>
   /** Why a plugin is switched off for a directory; undefined = it is not. */
   switchedOff(directory: string, pluginId: string): Promise<string | undefined>
   /** A session has ended: what runs for it alone is retired. */

@@ -101,7 +101,7 @@ describe('an actor below a machine that is laid out', () => {
   })
 
   it('can be watched, and tells that it has ended', async () => {
-    const machine = laidOut(inner.provide({ actors: { soon: fromEffect(() => 'seen') } }))
+    const machine = laidOut(inner.provide({ actors: { soon: fromEffect(async () => 'seen') } }))
     const actor = createActor(machine, { clock: new SimulatedClock() }).start()
     const child = actor.getSnapshot().children['soon']
     const ends = new Promise<unknown>((resolve) => child?.subscribe({ next: (snapshot) => resolve(snapshot), complete: () => undefined }))

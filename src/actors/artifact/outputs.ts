@@ -90,23 +90,33 @@ interface Settlement {
   readonly outputs: ManagedOutputs
 }
 
-/** The result as it is stored: bounded, with `truncated`, `outputPath` and `artifact` when it was cut, and always `render`. */
-export async function settleOutput(result: ToolResult, settlement: Settlement): Promise<SettledResult> {
+/** The result as it is stored: bounded, with `truncated`, `outputPath` and `artifact` when it was cut, and always `render`. Waits for what is cut. */
+export function settleOutput(result: ToolResult, settlement: Settlement): SettledResult | Promise<SettledResult> {
   const title = wellFormed(result.title)
   const output = wellFormed(result.output)
   const metadata = asRecord(result.metadata)
-  const settled = isBounded(output, metadata) ? { output, metadata } : await spill({ ...result, title, output }, metadata, settlement)
+  const shown = { ...result, title, output }
+  if (isBounded(output, metadata)) return rendered(shown, { output, metadata }, settlement)
+  return spill(shown, metadata, settlement).then((settled) => rendered(shown, settled, settlement))
+}
+
+function rendered(
+  result: ToolResult,
+  settled: Pick<SettledResult, 'output' | 'metadata'>,
+  { tool }: Pick<Settlement, 'tool'>,
+): SettledResult {
+  const { title } = result
   const lines = settled.output === '' ? 0 : countLines(settled.output)
   const render = {
     version: 1,
-    tool: settlement.tool,
+    tool,
     title,
     lineCount: lines,
     byteCount: Buffer.byteLength(settled.output),
     hasSnapshots: isFilled(settled.metadata['snapshots']),
     kind: renderKind(settled.metadata),
   }
-  return { ...result, title, output: settled.output, metadata: { ...settled.metadata, render } }
+  return { ...result, output: settled.output, metadata: { ...settled.metadata, render } }
 }
 
 function isBounded(output: string, metadata: Readonly<Record<string, unknown>>): boolean {

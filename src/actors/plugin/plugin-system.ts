@@ -150,10 +150,12 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
     },
     current: (directory, sessionId) => registry.view(directory, sessionId),
     adapters: registry.adapters,
-    async prepared(directory, sessionId, signal, run) {
-      const { preparations, sessionId: own } = registry.view(directory, sessionId)
-      if (preparations.length > 0) await Promise.all(preparations.map((prepare) => prepare(directory, signal, run, own)))
-      return registry.view(directory, sessionId)
+    prepared(directory, sessionId, stopping, run) {
+      const view = registry.view(directory, sessionId)
+      const { preparations, sessionId: own } = view
+      if (preparations.length === 0) return view
+      const prepared = Promise.all(preparations.map((prepare) => prepare(directory, stopping.signal, run, own)))
+      return prepared.then(() => registry.view(directory, sessionId))
     },
     offersChanged: () => registry.refresh(),
     sessionEnded(sessionId) {

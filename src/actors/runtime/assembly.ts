@@ -111,7 +111,7 @@ export async function assemble(options: AssemblyOptions) {
     stopping: stopping.signal,
     interactions,
     plugins: serving,
-    pluginsHeard: async () => feed?.caughtUp(),
+    pluginsHeard: () => feed?.caughtUp(),
     resources,
     configs,
     providers,

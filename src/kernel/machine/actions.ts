@@ -8,7 +8,8 @@ import {
   createActor,
   type MachineContext,
 } from 'xstate'
-import { createChild } from './child.js'
+import { begin, createChild, leave } from './child.js'
+import { enqueued } from './enqueued.js'
 import type { Action } from './layout.js'
 import { type Draft, isTold, seen } from './snapshot.js'
 
@@ -21,7 +22,7 @@ export interface Making {
 }
 
 /** What is told of when an action is carried out. */
-interface Given {
+export interface Given {
   context: MachineContext
   readonly event: AnyEventObject
   readonly self: AnyActorScope['self']
@@ -50,6 +51,7 @@ interface Builtin {
   readonly systemId?: string
   readonly syncSnapshot?: boolean
   readonly actorRef?: unknown
+  readonly collect?: (given: object, params: unknown) => void
 }
 
 type Assignment = (given: Given, params: unknown) => object
@@ -59,9 +61,9 @@ export function perform(making: Making, actions: readonly Action[], coming?: str
   if (actions.length === 0) return
   const { draft, event, scope } = making
   const given = { context: draft.context, event, self: scope.self, system: scope.system, spawn: noSpawn }
-  const retries: (() => void)[] = []
-  performAll({ making, given, coming, retries }, actions)
-  for (const retry of retries) retry()
+  const performance: Performance = { making, given, coming, retries: undefined }
+  performAll(performance, actions)
+  for (const retry of performance.retries ?? []) retry()
 }
 
 /** What the actions of one list have in common. */
@@ -70,11 +72,11 @@ interface Performance {
   /** As it is at the action that is under way. */
   readonly given: Given
   readonly coming: string[] | undefined
-  readonly retries: (() => void)[]
+  retries: (() => void)[] | undefined
 }
 
 function performAll(performance: Performance, actions: readonly Action[]): void {
-  const { making, given, coming, retries } = performance
+  const { making, given, coming } = performance
   const { draft, scope } = making
   for (const action of actions) {
     given.context = draft.context
@@ -84,37 +86,35 @@ function performAll(performance: Performance, actions: readonly Action[]): void 
       scope.actionExecutor({ type: nameOf(action), info: { ...given }, params, exec: meant } as never)
       continue
     }
-    const [told, more] = resolved(making, meant, given, params, coming)
-    if (coming !== undefined && meant.retryResolve !== undefined) retries.push(() => meant.retryResolve?.(scope, seen(draft), told))
-    const { execute } = meant
-    // What it is told of besides is the scope: nobody who watches sees that.
-    if (execute !== undefined) scope.actionExecutor({ type: meant.type, info: scope as never, params: told, exec: execute as never })
-    if (more !== undefined) performAll(performance, more)
+    switch (meant.type) {
+      case 'xstate.assign':
+        draft.context = { ...draft.context, ...assigned(meant, given, params) }
+        break
+      case 'xstate.spawnChild':
+        carriedOut(scope, meant.type, spawned(making, meant, given), begin)
+        break
+      case 'xstate.stopChild':
+        carriedOut(scope, meant.type, stopped(making, meant, given, params), leave)
+        break
+      case 'xstate.enqueueActions':
+        performAll(performance, enqueued(making, meant, given, params))
+        break
+      default: {
+        const { execute } = meant
+        const extra = { internalQueue: making.queue, deferredActorIds: coming }
+        const [, told, more] = meant.resolve(scope, seen(draft), given, params, meant, extra)
+        if (coming !== undefined && meant.retryResolve !== undefined)
+          (performance.retries ??= []).push(() => meant.retryResolve?.(scope, seen(draft), told))
+        if (execute !== undefined) carriedOut(scope, meant.type, told, execute)
+        if (more !== undefined) performAll(performance, more)
+      }
+    }
   }
 }
 
-/** Answers what is then done, and further actions. The three that change the snapshot change the draft; the others leave it. */
-function resolved(
-  making: Making,
-  action: Builtin,
-  given: Given,
-  params: unknown,
-  coming: string[] | undefined,
-): readonly [unknown, (readonly Action[] | undefined)?] {
-  const { draft, scope, queue } = making
-  switch (action.type) {
-    case 'xstate.assign':
-      draft.context = { ...draft.context, ...assigned(action, given, params) }
-      return [undefined]
-    case 'xstate.spawnChild':
-      return [spawned(making, action, given)]
-    case 'xstate.stopChild':
-      return [stopped(making, action, given, params)]
-    default: {
-      const [, told, more] = action.resolve(scope, seen(draft), given, params, action, { internalQueue: queue, deferredActorIds: coming })
-      return [told, more]
-    }
-  }
+/** What it is told of besides is the scope: nobody who watches sees that. */
+function carriedOut(scope: AnyActorScope, type: string, told: unknown, work: (scope: AnyActorScope, told: never) => void): void {
+  scope.actionExecutor({ type, info: scope as never, params: told as never, exec: work as never })
 }
 
 function assigned({ assignment }: Builtin, given: Given, params: unknown): object {
@@ -170,6 +170,7 @@ function stopped(making: Making, { actorRef }: Builtin, given: Given, params: un
 
 function meaningOf({ machine }: Draft, action: Action): ((...given: never[]) => unknown) | Builtin | undefined {
   if (typeof action === 'function') return action
+  if (typeof action === 'object' && isBuiltin(action)) return action as unknown as Builtin
   return machine.implementations.actions[typeof action === 'string' ? action : action.type] as Builtin | undefined
 }
 

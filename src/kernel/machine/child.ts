@@ -1,17 +1,12 @@
 /**
- * The actor of an effect or of a machine below another one. There are six of them in a step with a tool, and the constructor of XState makes
- * twenty objects for each: here it is one, which is its own scope, and has a list of whoever watches it from the first one on.
+ * The actor of a machine below another one, or of an effect that is none of ours (`effect-actor.ts`). The constructor of XState makes twenty
+ * objects for each: here it is one, which is its own scope, and has a list of whoever watches it from the first one on.
  *
  * I1 It is an actor of XState: what reaches it, what it tells and when are those of `Actor`, whose methods it has but for the few below.
  */
-import { Actor, type AnyActorLogic, type AnyActorRef, type AnyEventObject, type Snapshot } from 'xstate'
-
-interface Origin {
-  readonly id: string
-  readonly src: unknown
-  readonly parent: AnyActorRef
-  readonly input: unknown
-}
+import { Actor, type AnyActorLogic, type AnyActorRef, type AnyActorScope, type AnyEventObject, type Snapshot } from 'xstate'
+import { effectActor, isEffect } from './effect-actor.js'
+import { inherited, type Inherited, type Origin, STATUS, type System, UNHEARD, UNWATCHED } from './origin.js'
 
 /** As machines hand it on. */
 interface ActionOf {
@@ -20,35 +15,6 @@ interface ActionOf {
   readonly info: unknown
   readonly exec?: (info: unknown, params: unknown) => void
 }
-
-/** What XState keeps to itself of a system. */
-type System = AnyActorRef['system'] & {
-  _bookId(): string
-  _unregister(ref: unknown): void
-  _sendInspectionEvent(event: object): void
-  readonly scheduler: { cancelAll(ref: unknown): void }
-  readonly _clock: unknown
-  readonly _logger: unknown
-}
-
-/** What it keeps to itself of an actor. */
-const STATUS = { notStarted: 0, running: 1, stopped: 2 }
-
-interface Inherited {
-  _initState(): void
-  _process(event: AnyEventObject): void
-  _stop(): void
-  getSnapshot(): Snapshot<unknown>
-}
-
-const inherited = Actor.prototype as unknown as Inherited & {
-  subscribe(...given: unknown[]): unknown
-  on(...given: unknown[]): unknown
-}
-
-/** Of the many that nobody watches. */
-const UNWATCHED = new Set<never>()
-const UNHEARD = new Map<never, never>()
 
 /** Events of one actor, worked off one after the other. */
 class Mailbox {
@@ -180,5 +146,34 @@ Object.setPrototypeOf(Child.prototype, Actor.prototype)
 
 /** Below its parent, which begins it. */
 export function createChild(logic: AnyActorLogic, origin: Origin): AnyActorRef {
-  return new Child(logic, origin) as unknown as AnyActorRef
+  return effectActor(logic, origin) ?? (new Child(logic, origin) as unknown as AnyActorRef)
+}
+
+/** What XState keeps to itself of an actor. */
+type Begun = AnyActorRef & { readonly _processingStatus: number }
+
+/** Once its parent has its snapshot, unless it has been left by then. */
+export function begin(scope: AnyActorScope, { actorRef: ref }: { readonly actorRef: Begun | undefined }): void {
+  if (ref === undefined) return
+  scope.defer(() => {
+    if (ref._processingStatus !== STATUS.stopped) ref.start()
+  })
+}
+
+/** Events that have reached it come first. */
+export function leave(scope: AnyActorScope, ref: Begun | undefined): void {
+  if (ref === undefined) return
+  unregister(ref)
+  if (ref._processingStatus === STATUS.running) scope.defer(() => scope.stopChild(ref))
+  else scope.stopChild(ref)
+}
+
+/** Names of the system that it and what is below it have are free at once. */
+function unregister(ref: AnyActorRef): void {
+  if (isEffect(ref)) return // It has none.
+  const snapshot: unknown = ref.getSnapshot()
+  if (typeof snapshot === 'object' && snapshot !== null && 'children' in snapshot)
+    for (const child of Object.values(snapshot.children as Readonly<Record<string, AnyActorRef | undefined>>))
+      if (child !== undefined) unregister(child)
+  ;(ref.system as System)._unregister(ref)
 }

@@ -34,6 +34,8 @@ interface Entry {
   readonly invoked: string[]
 }
 
+const NONE: readonly AnyTransitionDefinition[] = []
+
 /** What taking a transition from a place comes to. */
 export interface Plan {
   readonly exits: readonly Action[]
@@ -74,6 +76,7 @@ export function layOut(machine: AnyStateMachine): Layout {
   const plans = new Map<Place, Map<AnyTransitionDefinition, Plan>>()
   const entries = new Map<AnyStateNode, Entry>()
   const named = new Map<AnyStateNode, Map<string, readonly AnyTransitionDefinition[]>>()
+  const wilds = new Map<AnyStateNode, readonly string[]>()
 
   function placeAt(leaf: AnyStateNode): Place {
     const known = places.get(leaf) ?? madePlace(machine, leaf)
@@ -139,10 +142,15 @@ export function layOut(machine: AnyStateMachine): Layout {
     candidates(node, type) {
       const ofNode = named.get(node) ?? new Map<string, readonly AnyTransitionDefinition[]>()
       named.set(node, ofNode)
-      const known = ofNode.get(type) ?? matching(node, type)
-      // Of other types there are as many as there are ids of actors.
-      if (node.transitions.has(type)) ofNode.set(type, known)
-      return known
+      const known = ofNode.get(type)
+      if (known !== undefined) return known
+      const wild = wilds.get(node) ?? wildcardsOf(node)
+      wilds.set(node, wild)
+      // Of types that a state does not name there are as many as there are ids of actors.
+      if (!node.transitions.has(type)) return matching(node, wild, type)
+      const found = [...(node.transitions.get(type) ?? NONE), ...matching(node, wild, type)]
+      ofNode.set(type, found)
+      return found
     },
   }
 }
@@ -184,9 +192,19 @@ function initialPath(node: AnyStateNode): AnyStateNode[] {
   return first === undefined ? [] : [first, ...initialPath(first)]
 }
 
-function matching({ transitions }: AnyStateNode, type: string): readonly AnyTransitionDefinition[] {
-  const wild = [...transitions.keys()].filter((descriptor) => descriptor !== type && isMeant(descriptor, type))
-  return [type, ...wild.toSorted((a, b) => b.length - a.length)].flatMap((descriptor) => transitions.get(descriptor) ?? [])
+/** What a state names by wildcards, the longest first. */
+function wildcardsOf({ transitions }: AnyStateNode): readonly string[] {
+  return [...transitions.keys()].filter((descriptor) => descriptor.endsWith('*')).toSorted((a, b) => b.length - a.length)
+}
+
+function matching({ transitions }: AnyStateNode, wild: readonly string[], type: string): readonly AnyTransitionDefinition[] {
+  let found = NONE
+  for (const descriptor of wild) {
+    if (descriptor === type || !isMeant(descriptor, type)) continue
+    const more = transitions.get(descriptor) ?? NONE
+    found = found.length === 0 ? more : [...found, ...more]
+  }
+  return found
 }
 
 /** `*` = every type, `a.b.*` = those that begin with it. */

@@ -87,7 +87,7 @@ interface TextRequest {
 }
 
 async function readText(host: ReadHost, target: Target, { page, context, size }: TextRequest): Promise<ToolResult> {
-  const window = await readWindow(host.effects.files, target, { page, signal: context.signal, size })
+  const window = await readWindow(host.effects.files, target, { page, context, size })
   if (page.offset > Math.max(1, window.total)) {
     throw new ToolError(`Offset ${page.offset} is past the end: ${target.display} has ${window.total} lines.`)
   }
@@ -111,7 +111,7 @@ async function readText(host: ReadHost, target: Target, { page, context, size }:
 async function readWindow(
   files: NativeHost['effects']['files'],
   target: Target,
-  { page, signal, size }: { readonly page: Page; readonly signal: AbortSignal; readonly size: number },
+  { page, context, size }: TextRequest,
 ): Promise<LineWindow> {
   const collector = collectLines({ ...page, maxBytes: LIMITS.tools.outputBytes })
   const push = (chunk: Uint8Array) => {
@@ -122,6 +122,7 @@ async function readWindow(
     push(await readWhole(files, target, AT_ONCE))
     return collector.finish()
   }
+  const { signal } = context
   try {
     for await (const chunk of files.readChunks(target.path, signal, { canonical: true })) if (!push(chunk)) break
   } catch (error) {

@@ -152,7 +152,7 @@ describe('definitions of tools', () => {
   const tool = registeredTool('test.files', readTool)
   const { clock } = createFakeEffects()
   const hooked = (...hooks: readonly RegisteredHook[]) => createFakeView({ hooks: { 'tool.definition': hooks } })
-  const define = (view: Pick<RegistryView, 'hooks'>, tools = [tool], signal = never) => defineTools(view, tools, { clock, signal })
+  const define = (view: Pick<RegistryView, 'hooks'>, tools = [tool], signal = never) => defineTools(view, tools, clock, { signal })
 
   it('are the registered ones without hooks', async () => {
     expect(await define(createFakeView())).toEqual({ definitions: [tool.definition], failures: [] })

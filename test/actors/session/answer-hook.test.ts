@@ -23,7 +23,7 @@ function setUp(...hooks: readonly Hook[]) {
     },
   } as unknown as StepScope
   const abort = new AbortController()
-  return { effects, replaced, chain, abort, hooked: () => hookAnswer({ effects }, step, abort.signal) }
+  return { effects, replaced, chain, abort, hooked: () => hookAnswer({ effects }, step, abort) }
 }
 
 test('the text of an answer goes through every hook, and is replaced by what comes out', async () => {

@@ -16,7 +16,7 @@ const promptOf = ({ target }: World) => target.agent.record.prompt
 
 test('one that nobody renders is the one there was', async () => {
   const world = worldOf(() => Promise.reject(new Error('not asked')), 'agent.plan')
-  expect(await renderPrompt(createFakeEffects(), world, PLACE, new AbortController().signal)).toEqual({ world, failures: [] })
+  expect(await renderPrompt(createFakeEffects(), world, PLACE, new AbortController())).toEqual({ world, failures: [] })
 })
 
 test('is asked for with what it is made of', async () => {
@@ -25,7 +25,7 @@ test('is asked for with what it is made of', async () => {
     asked.push(request)
     return { content: 'be briefer', system: true }
   })
-  const rendered = await renderPrompt(createFakeEffects(), world, PLACE, new AbortController().signal)
+  const rendered = await renderPrompt(createFakeEffects(), world, PLACE, new AbortController())
   expect([promptOf(rendered.world), promptOf(world), rendered.failures]).toEqual(['be briefer', 'be brief', []])
   expect(asked).toEqual([
     {
@@ -38,19 +38,19 @@ test('is asked for with what it is made of', async () => {
 
 test('a text that is too long, and one that never comes, leave it as it was', async () => {
   const effects = createFakeEffects()
-  const { signal } = new AbortController()
+  const stopping = new AbortController()
   const long = await renderPrompt(
     effects,
     worldOf(async () => ({ content: 'x'.repeat(LIMITS.plugins.contextBytes + 1), system: true })),
     PLACE,
-    signal,
+    stopping,
   )
   expect([promptOf(long.world), long.failures]).toMatchObject(['be brief', [{ hook: 'prompt.render', pluginId: 'p' }]])
   const late = renderPrompt(
     effects,
     worldOf(() => new Promise(() => undefined)),
     PLACE,
-    signal,
+    stopping,
   )
   await effects.clock.advanceAsync(LIMITS.plugins.promptWait)
   const { world, failures } = await late
@@ -66,7 +66,7 @@ test('a run that is stopped meanwhile is not held up', async () => {
     createFakeEffects(),
     worldOf(() => new Promise(() => undefined)),
     PLACE,
-    stop.signal,
+    stop,
   )
   stop.abort(new Error('stopped'))
   await expect(rendered).rejects.toThrow('stopped')

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import * as z from 'zod'
 import { defineTool, type ToolResult } from '../../../src/ports/plugin.js'
 import type { RegisteredHook, RegisteredTool, RegistryView } from '../../../src/ports/view.js'
+import { Stoppable } from '../../../src/kernel/stopping.js'
 import { standingRules } from '../../../src/actors/session/run/ceilings.js'
 import { executeCall, refuseCall } from '../../../src/actors/session/run/executing.js'
 import { judgeCall } from '../../../src/actors/session/run/judging.js'
@@ -99,7 +100,7 @@ function setup(
     prompt: {},
     recent: [],
   } as unknown as RunScope
-  const { signal } = new AbortController()
+  const work = new Stoppable()
   return {
     recorded,
     publish(...tools: readonly RegisteredTool[]) {
@@ -108,17 +109,17 @@ function setup(
     hook(hooks: Readonly<Record<string, readonly RegisteredHook[]>>) {
       view = createFakeView({ tools: view.tools, hooks })
     },
-    judge: () => judgeCall(core, run, call, { signal }),
+    judge: () => judgeCall(core, run, call, work),
     /** The judgement throws, and what it throws is recorded. */
     async fault() {
-      const error: unknown = await judgeCall(core, run, call, { signal }).then(
+      const error: unknown = await judgeCall(core, run, call, work).then(
         (verdict) => expect.fail(`judged: ${verdict}`),
         (thrown: unknown) => thrown,
       )
       expect(recorded).toEqual([])
       refuseCall(core, run, call, { reason: 'fault', error })
     },
-    execute: () => executeCall(core, run, call, signal),
+    execute: () => executeCall(core, run, call, work),
   }
 }
 

@@ -23,8 +23,8 @@ const AT_ONCE = 32
 export interface EventFeed {
   /** Events no plugin got because too many were waiting. */
   readonly skipped: number
-  /** Resolves once what is committed by now was handed to the plugins: they hear of it before they are called. */
-  caughtUp(): Promise<void>
+  /** Resolves once what is committed by now was handed to the plugins: they hear of it before they are called. Undefined = it was. */
+  caughtUp(): Promise<void> | undefined
   /** Ends the feed; what waits is dropped. */
   stop(): void
 }
@@ -69,14 +69,15 @@ export function startEventFeed(deps: {
     },
     () => effects.log.error('plugins get no events any more', {}),
   )
+  async function caughtUp(all: number): Promise<void> {
+    while (handed < all && waiting.length > 0) await nextTurn()
+  }
+
   return {
     get skipped() {
       return skipped
     },
-    async caughtUp() {
-      const all = handed + waiting.length
-      while (handed < all && waiting.length > 0) await nextTurn()
-    },
+    caughtUp: () => (waiting.length === 0 ? undefined : caughtUp(handed + waiting.length)),
     stop() {
       stop()
       waiting.length = 0

@@ -5,6 +5,7 @@
  * I2 An answer is remembered with the hook that gave it, for the same definition and the same state of the hook; failures are not.
  * I3 A list waits for its hooks no longer than `serviceWait` in all.
  */
+import type { Stopping } from '../../../kernel/stopping.js'
 import { timeLimit } from '../../../kernel/patience.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { HookFailure } from '../../../protocol/plugin/hook-failure.js'
@@ -30,15 +31,24 @@ export interface DefinedTools {
   readonly failures: readonly HookFailure[]
 }
 
-/** Rejects when `signal` aborts, and for no other reason. */
-export async function defineTools(
+/** Rejects when it is stopped, and for no other reason. */
+export function defineTools(
   view: Pick<RegistryView, 'hooks'>,
   tools: readonly RegisteredTool[],
-  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
-): Promise<DefinedTools> {
+  clock: Clock,
+  stopping: Pick<Stopping, 'signal'>,
+): DefinedTools | Promise<DefinedTools> {
   const own = tools.map((tool) => tool.definition)
   const chain = view.hooks(NAME)
-  if (chain.length === 0) return { definitions: own, failures: [] }
+  return chain.length === 0 ? { definitions: own, failures: [] } : definedBy(chain, own, clock, stopping.signal)
+}
+
+async function definedBy(
+  chain: readonly RegisteredHook[],
+  own: readonly ToolDefinition[],
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<DefinedTools> {
   const list = await beginList(chain, clock, signal)
   const definitions: ToolDefinition[] = []
   const failures: HookFailure[] = []

@@ -5,6 +5,7 @@
  * I2 A chain that fails or takes too long changes nothing: the text stays as the model wrote it.
  * I3 Calls of the step go on meanwhile: they were accepted as they came.
  */
+import type { Stopping } from '../../../kernel/stopping.js'
 import { timeLimit } from '../../../kernel/patience.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { RESPONSE_HOOK } from '../../../ports/contributions.js'
@@ -14,10 +15,22 @@ import { messageOf } from '../../../protocol/message-of.js'
 import type { Rows } from '../state/core.js'
 import type { StepScope } from './run-scope.js'
 
-export async function hookAnswer({ effects }: Pick<Rows, 'effects'>, { world, recorder }: StepScope, signal: AbortSignal): Promise<void> {
-  const { view, target } = world
-  const texts = view.hooks(RESPONSE_HOOK).length === 0 ? [] : recorder.texts().filter(({ text }) => text !== '')
-  if (texts.length === 0) return
+/** Nothing to wait for without hooks. */
+export function hookAnswer(
+  core: Pick<Rows, 'effects'>,
+  { world, recorder }: StepScope,
+  stopping: Pick<Stopping, 'signal'>,
+): Promise<void> | undefined {
+  const texts = world.view.hooks(RESPONSE_HOOK).length === 0 ? [] : recorder.texts().filter(({ text }) => text !== '')
+  return texts.length === 0 ? undefined : hookTexts(core, { world, recorder }, texts, stopping.signal)
+}
+
+async function hookTexts(
+  { effects }: Pick<Rows, 'effects'>,
+  { world: { view, target }, recorder }: Pick<StepScope, 'world' | 'recorder'>,
+  texts: ReturnType<StepScope['recorder']['texts']>,
+  signal: AbortSignal,
+): Promise<void> {
   const { sessionId } = recorder.info
   const { providerId, id: modelId } = target.model.ref
   const limit = timeLimit(effects.clock, LIMITS.pluginResponses.delay, 'it took too long')

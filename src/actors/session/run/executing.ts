@@ -1,8 +1,10 @@
 /** Executing a tool call: through the door of its generation, past the hooks, and what of its output is kept (sessions-events §10.1). */
+import type { Stopping } from '../../../kernel/stopping.js'
 import type { Refusal } from '../../../machines/session/tool-call.machine.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { wellFormed } from '../../../protocol/text/well-formed.js'
 import { type ToolContribution, ToolError, type ToolResult } from '../../../ports/plugin.js'
+import type { RegistryView } from '../../../ports/view.js'
 import { settleOutput } from '../../artifact/outputs.js'
 import { HookedResult } from '../../plugin/calls/hook-values.js'
 import { runHooks } from '../../plugin/calls/hooks.js'
@@ -17,19 +19,21 @@ export async function executeCall(
   core: Rows & Sources,
   run: RunScope,
   call: OpenCall,
-  signal: AbortSignal,
+  work: Stopping,
 ): Promise<'completed' | 'failed' | 'aborted'> {
   const tool = call.tool.contribution.id
   try {
     await settleBefore(core, run, call)
-    const own = await invokeTool(core, run, call, signal)
-    const result = withNotes(await hookResult(core, run, call, own, signal), call.attempt.tool.contribution, own.metadata)
-    const bounded = await settleOutput(result, { tool, sessionId: run.session.id, outputs: core.outputs })
-    const settled = await keepContents(core, run.session.id, bounded)
+    const own = await invokeTool(core, run, call, work)
+    const hooking = hookResult(core, run, call, own, work)
+    const result = withNotes(hooking instanceof Promise ? await hooking : hooking, call.attempt.tool.contribution, own.metadata)
+    const settling = settleOutput(result, { tool, sessionId: run.session.id, outputs: core.outputs })
+    const keeping = keepContents(core, run.session.id, settling instanceof Promise ? await settling : settling)
+    const settled = keeping instanceof Promise ? await keeping : keeping
     call.step.callCompleted(call.callId, { ...settled, metadata: { ...settled.metadata, ...changeNote(call.attempt) } })
     return 'completed'
   } catch (error) {
-    if (signal.aborted) {
+    if (work.isStopped) {
       if (error instanceof ToolError && call.attempt.tool.contribution.notesChanges === true)
         call.step.callProgress(call.callId, { ...notesOf(error.metadata), changing: undefined })
       return 'aborted'
@@ -44,7 +48,8 @@ async function settleBefore(core: Rows & Sources, run: RunScope, call: OpenCall)
   const isNoted = call.attempt.tool.contribution.notesChanges === true
   if (isNoted) call.step.callChanging(call.callId)
   await core.journal.synced(isNoted ? undefined : run.claimed)
-  await core.pluginsHeard()
+  const hearing = core.pluginsHeard()
+  if (hearing !== undefined) await hearing
 }
 
 /** What a result says of changed files is what the tool itself has said, if it is one that is believed. */
@@ -59,12 +64,12 @@ function notesOf(metadata: ToolResult['metadata']): Readonly<Record<string, unkn
 }
 
 /** A generation that closed after the judgement is replaced once, when nothing has to be asked for it; what has begun is never repeated. */
-async function invokeTool(core: Rows & Sources, run: RunScope, call: OpenCall, signal: AbortSignal): Promise<ToolResult> {
+async function invokeTool(core: Rows & Sources, run: RunScope, call: OpenCall, stopping: Stopping): Promise<ToolResult> {
   let begun = false
   const invoke = () => {
     const { tool, input } = call.attempt
     return tool.use(async () => {
-      const context = contextOf(core, run, call, { rules: await rulesNow(core, run, call.world), stopping: { signal } })
+      const context = contextOf(core, run, call, { rules: await rulesNow(core, run, call.world), stopping })
       begun = true
       return tool.contribution.invoke(input, context)
     })
@@ -73,17 +78,32 @@ async function invokeTool(core: Rows & Sources, run: RunScope, call: OpenCall, s
     return await invoke()
   } catch (error) {
     if (begun || !(error instanceof SvcError) || error.code !== 'plugin.generation_closed') throw error
-    const { denied, asking } = await judgeAttempt(core, run, call, { further: () => [], stopping: { signal } })
+    const { denied, asking } = await judgeAttempt(core, run, call, { further: () => [], stopping })
     if (denied !== undefined || asking !== undefined) throw goneTool(call.tool)
     return invoke()
   }
 }
 
 /** The result after the hook `tool.after`; attachments stay as they are. */
-async function hookResult(core: Sources, run: RunScope, call: OpenCall, result: ToolResult, signal: AbortSignal): Promise<ToolResult> {
+function hookResult(
+  core: Sources,
+  run: RunScope,
+  call: OpenCall,
+  result: ToolResult,
+  stopping: Stopping,
+): ToolResult | Promise<ToolResult> {
   const view = servingView(core, run, call.attempt.view, ['tool.after'])
   const chain = view.hooks('tool.after').filter(({ tools }) => tools === undefined || tools.includes(call.attempt.tool.contribution.id))
-  if (chain.length === 0) return result
+  return chain.length === 0 ? result : resultPastHooks(chain, run, call, result, stopping.signal)
+}
+
+async function resultPastHooks(
+  chain: ReturnType<RegistryView['hooks']>,
+  run: RunScope,
+  call: OpenCall,
+  result: ToolResult,
+  signal: AbortSignal,
+): Promise<ToolResult> {
   const { title, output, metadata } = result
   const value = { title, output, metadata: metadata ?? {} }
   const accept = (answer: unknown) => HookedResult.parse(answer)

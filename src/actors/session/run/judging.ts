@@ -7,6 +7,7 @@
  * I3 The tool of a retired generation is replaced by the tool of the same id that the run would be offered now, and so are hooks of
  *    retired generations: then the view there is now is taken, whole. Nothing else in a step asks for it.
  */
+import type { Stopping as Stoppable } from '../../../kernel/stopping.js'
 import { type JudgedNeed, type Judgement as Judged, judge } from '../../../machines/permission/permission.js'
 import type { Verdict } from '../../../machines/session/tool-call.machine.js'
 import { SvcError } from '../../../protocol/errors.js'
@@ -44,10 +45,8 @@ export async function judgeCall(core: Rows & Sources, run: RunScope, call: OpenC
   return asking === undefined ? 'allow' : 'ask'
 }
 
-/** What ends when the work is stopped; asked for, it is made: most calls are judged without. */
-interface Stopping {
-  readonly signal: AbortSignal
-}
+/** Asked for, its signal is made: most calls are judged without. */
+type Stopping = Pick<Stoppable, 'signal'>
 
 /** A need that is denied, else the first to ask about; neither = allowed. */
 interface Judgement {
@@ -62,11 +61,13 @@ export async function judgeAttempt(
   call: OpenCall,
   { further, stopping }: { readonly further: () => readonly PermissionNeed[]; readonly stopping: Stopping },
 ): Promise<Judgement> {
-  const before = await rulesNow(core, run, call.world)
+  const ruling = rulesNow(core, run, call.world)
+  const before = ruling instanceof Promise ? await ruling : ruling
   // What hides a tool by now would not have let it be called; its world did not hide it.
   if (before !== call.world && !isOffered(before.layers, call.tool))
     return { denied: { permission: call.tool.contribution.id, patterns: ['*'] } }
-  const attempt = await makeAttempt(core, run, call, stopping)
+  const making = makeAttempt(core, run, call, stopping)
+  const attempt = making instanceof Promise ? await making : making
   call.attempt = attempt
   if (attempt.isChanged) call.step.callProgress(call.callId, changeNote(attempt))
   const context = contextOf(core, run, call, { rules: await rulesNow(core, run, call.world), stopping })
@@ -148,15 +149,20 @@ export function contextOf(
   }
 }
 
-/** Rejects with a sentence for the model: the tool is gone, a hook failed, or the input does not fit any more. */
-async function makeAttempt(core: Sources, run: RunScope, call: OpenCall, stopping: Stopping): Promise<Attempt> {
+/** Fails with a sentence for the model: the tool is gone, a hook failed, or the input does not fit any more. */
+function makeAttempt(core: Sources, run: RunScope, call: OpenCall, stopping: Stopping): Attempt | Promise<Attempt> {
   const { world } = call
   const view = call.tool.open ? servingView(core, run, world.view, HOOKS) : current(core, run)
   const tool = call.tool.open ? call.tool : offeredTools(run, { ...world, view }).get(call.tool.contribution.id)
   if (tool === undefined || !tool.open) throw goneTool(call.tool)
   const { isOfPrompt } = call
   const input = tool === call.tool ? call.input : hookedInput({ tool, isOfPrompt }, call.given)
-  if (view.hooks('tool.before').length === 0) return { tool, input, isChanged: false, view }
+  const plain = { tool, input, isChanged: false, view }
+  return view.hooks('tool.before').length === 0 ? plain : hookedAttempt(run, call, plain, stopping)
+}
+
+async function hookedAttempt(run: RunScope, call: OpenCall, { tool, input, view }: Attempt, stopping: Stopping): Promise<Attempt> {
+  const { isOfPrompt } = call
   const hooked = await runHooks(view, 'tool.before', callContext(run, call), call.given, {
     signal: stopping.signal,
     accept: (value) => hookedInput({ tool, isOfPrompt }, wellFormedValue(value)),

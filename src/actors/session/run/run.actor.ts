@@ -1,7 +1,7 @@
 /** The run machine and its tool calls with their effects (laws §4–5). Decides nothing. */
-import { fromCallback } from 'xstate'
-import { fromEffect } from '../../../kernel/machine/effect.js'
+import { fromEffect, fromWork } from '../../../kernel/machine/effect.js'
 import { laidOut } from '../../../kernel/machine/laid-out.js'
+import { Stoppable } from '../../../kernel/stopping.js'
 import { runMachine } from '../../../machines/session/run.machine.js'
 import { type ToolCallInput, toolCallMachine } from '../../../machines/session/tool-call.machine.js'
 import type { StepFailure } from '../../../machines/session/retry.js'
@@ -15,7 +15,7 @@ import { compactionLogic } from '../compaction/compaction.actor.js'
 import type { Compactions } from '../compaction/compactions.js'
 import type { OpenCall, RunScope } from './run-scope.js'
 import { hookAnswer } from './answer-hook.js'
-import { prepareStep, type Stoppable, streamStep } from './step/step.js'
+import { prepareStep, streamStep } from './step/step.js'
 import type { SystemContext } from './system-context.js'
 
 /** Scopes of the runs under way, by run id. */
@@ -45,15 +45,16 @@ export function runLogic(core: Rows & Work & Sources, context: SystemContext, ru
         const { run, call } = callOf(input)
         return askCall(core, run, call, signal)
       }),
-      execute: fromCallback<{ type: 'abort' }, ToolCallInput>(({ input, receive, sendBack }) => {
+      execute: fromWork<{ type: 'abort' }, ToolCallInput>(({ input, receive, sendBack }) => {
         const { run, call } = callOf(input)
-        const work = openWork()
-        receive(work.stop)
-        void executeCall(core, run, call, work.signal).then((end) => {
+        const work = new Stoppable()
+        const stop = () => work.stop()
+        receive(stop)
+        void executeCall(core, run, call, work).then((end) => {
           work.over()
           sendBack({ type: 'execution.settled', end })
         })
-        return work.stop
+        return stop
       }),
       refuse: fromEffect(({ input }) => {
         const { run, call } = callOf(input)
@@ -65,21 +66,21 @@ export function runLogic(core: Rows & Work & Sources, context: SystemContext, ru
   const logic = runMachine.provide({
     actors: {
       toolCall: laidOut(toolCall),
-      prepare: fromEffect(async ({ input, signal }) => {
-        const run = runOf(input.runId)
+      prepare: fromEffect(async (given) => {
+        const run = runOf(given.input.runId)
         try {
-          return await prepareStep(core, context, run, input, signal)
+          return await prepareStep(core, context, run, given.input, given)
         } catch (error) {
-          if (!signal.aborted)
+          if (!given.isStopped)
             core.effects.log.error('a step could not be prepared', { sessionId: run.session.id, runId: run.runId, cause: causeOf(error) })
           throw error
         }
       }),
-      generate: fromCallback<{ type: string }, { runId: string; attempt: number }>(({ input, sendBack }) => {
+      generate: fromWork<{ type: string }, { runId: string; attempt: number }>(({ input, sendBack }) => {
         const run = runOf(input.runId)
         const { step } = run.place
         if (step === undefined) throw new Error('no step is prepared')
-        const work = openWork()
+        const work = new Stoppable()
         if (input.attempt > 0) announceAttempt(core, run)
         const onCall = (callId: string) => {
           const tool = run.calls.get(callId)?.tool
@@ -92,12 +93,12 @@ export function runLogic(core: Rows & Work & Sources, context: SystemContext, ru
           sendBack(event)
         }
         streamStep(core, run, step, input.attempt, onCall, work)
-          .then(() => hookAnswer(core, step, work.signal))
+          .then(() => hookAnswer(core, step, work))
           .then(
             () => end({ type: 'generation.finished' }),
             (error: unknown) => end({ type: 'generation.failed', failure: stepFailure(error) }),
           )
-        return work.stop
+        return () => work.stop()
       }),
       compaction: compactionLogic(core, compactions.scopeOf),
       closeStep: fromEffect(({ input: { runId, step, ...rest } }) => {
@@ -119,13 +120,6 @@ export function runLogic(core: Rows & Work & Sources, context: SystemContext, ru
 function withoutManyCalls<T>({ place: { step } }: RunScope, close: () => T): T | Promise<T> {
   const closing = step?.recorder.closeMany()
   return closing === undefined ? close() : closing.then(close)
-}
-
-/** Work that is stopped with its actor. What has ended is not: the reason of an abort is an error with a stack, in every step. */
-function openWork(): Stoppable & { over(): void } {
-  const controller = new AbortController()
-  let stop = (): void => controller.abort()
-  return { signal: controller.signal, over: () => void (stop = () => undefined), stop: () => stop() }
 }
 
 function causeOf(error: unknown): string {

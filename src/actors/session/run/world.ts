@@ -6,6 +6,7 @@
  *    the session or of one above it, wherever that is, have moved, also by those of now, whichever are stricter.
  * I3 What somebody has answered stands in rows and is no part of a world.
  */
+import type { Stopping } from '../../../kernel/stopping.js'
 import type { PermissionLayers } from '../../../machines/permission/permission.js'
 import type { CompactionPolicy } from '../../../machines/session/compaction/window.js'
 import type { Session } from '../../../protocol/session/session.js'
@@ -46,7 +47,12 @@ const NONE: readonly ConfigDocument[] = []
 type Around = Pick<Rows & Sources, 'store' | 'effects' | 'configs' | 'projects' | 'plugins' | 'resources'>
 
 /** Once for each step, when it is prepared; `before`: of the step before. */
-export async function takeWorld(core: Around, run: ClaimedRun, before: World | undefined, signal: AbortSignal): Promise<World> {
+export async function takeWorld(
+  core: Around,
+  run: ClaimedRun,
+  before: World | undefined,
+  stopping: Pick<Stopping, 'signal'>,
+): Promise<World> {
   const { directory, id } = run.session
   // Whatever else is read of the configuration is at least as new as what is kept of it: a change in between is noticed.
   const session = core.store.sessions.get(id) ?? run.session
@@ -64,7 +70,8 @@ export async function takeWorld(core: Around, run: ClaimedRun, before: World | u
   const layers = isAsBefore
     ? before.layers
     : layersOf({ session, prompt: run.prompt }, answering.target.agent, await ceilingsOf(core, session))
-  const view = await core.plugins.prepared(directory, id, signal, rulesOf(layers))
+  const preparing = core.plugins.prepared(directory, id, stopping, rulesOf(layers))
+  const view = preparing instanceof Promise ? await preparing : preparing
   return {
     ...answering,
     configuration,
@@ -143,19 +150,38 @@ interface Narrowing {
 /** The latest narrowing of each world, by what it was made for. */
 const narrowed = new WeakMap<World, Narrowing>()
 
-/** The rules of a world, or less (I2). */
-export async function rulesNow(
+/** The rules of a world, or less (I2). Nothing to wait for where nothing has moved. */
+export function rulesNow(
   core: Pick<Rows & Sources, 'configs' | 'resources' | 'store'>,
   run: ClaimedRun,
   world: World,
-): Promise<Rules> {
+): Rules | Promise<Rules> {
   const { directory, id } = run.session
   const session = core.store.sessions.get(id) ?? run.session
   const standing = standingRules(core, session)
   const places = directoriesAbove(core, session)
-  const isOfNow = (configuration: ConfigDocument | undefined, above: readonly (ConfigDocument | undefined)[]) =>
+  const isOfNow: IsOfNow = (configuration, above) =>
     standing === world.standing && configuration === world.configuration && areSame(above, world.above)
   if (isOfNow(core.configs.latest(directory), places.map(core.configs.latest))) return world
+  return narrowedBy(core, run, world, { session, standing, places, isOfNow })
+}
+
+type IsOfNow = (configuration: ConfigDocument | undefined, above: readonly (ConfigDocument | undefined)[]) => boolean
+
+interface Moved {
+  readonly session: Session
+  readonly standing: string
+  readonly places: readonly string[]
+  readonly isOfNow: IsOfNow
+}
+
+async function narrowedBy(
+  core: Pick<Rows & Sources, 'configs' | 'resources' | 'store'>,
+  run: ClaimedRun,
+  world: World,
+  { session, standing, places, isOfNow }: Moved,
+): Promise<Rules> {
+  const { directory } = run.session
   const [configuration, above] = await Promise.all([core.configs.load(directory), loadAll(core, places)])
   if (isOfNow(configuration, above)) return world
   const known = narrowed.get(world)

@@ -76,8 +76,8 @@ export interface Sources {
   /** Registered workspaces. */
   readonly managed: Pick<WorkspaceRegistry, 'all'>
   readonly plugins: WorkspacePlugins
-  /** Resolves once plugins were told of what is committed by now. */
-  pluginsHeard(): Promise<void>
+  /** Resolves once plugins were told of what is committed by now; undefined = they were. */
+  pluginsHeard(): Promise<void> | undefined
   readonly projects: Projects
   readonly outputs: ManagedOutputs
   readonly artifacts: Pick<ArtifactFiles, 'list' | 'create' | 'content' | 'incoming'>

@@ -17,10 +17,11 @@ const DATA = /^data:[\w.+/-]{1,100};base64,/
 type Core = Pick<Rows, 'store' | 'effects'>
 
 /** The result with its large files stored for the session; others stay as they are. Throws `store.unavailable` when the disk fails. */
-export async function keepContents(core: Core, sessionId: string, result: ToolResult): Promise<ToolResult> {
-  if (result.attachments?.some((file) => isApart(file, keptApart)) !== true) return result
-  const shown = result.attachments.map((file) => ({ type: 'file' as const, ...file }))
-  return { ...result, attachments: await keepFiles(core, sessionId, shown, keptApart) }
+export function keepContents(core: Core, sessionId: string, result: ToolResult): ToolResult | Promise<ToolResult> {
+  const { attachments } = result
+  if (attachments?.some((file) => isApart(file, keptApart)) !== true) return result
+  const shown = attachments.map((file) => ({ type: 'file' as const, ...file }))
+  return keepFiles(core, sessionId, shown, keptApart).then((kept) => ({ ...result, attachments: kept }))
 }
 
 /** A long prompt with its files stored for the session, likewise. Whoever has stored the prompt, or never will, releases its parts. */

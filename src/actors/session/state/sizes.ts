@@ -21,7 +21,7 @@ export interface Sizes {
   /** Tokens of what is sent, as the model would count them. */
   of(ref: ModelRef, parts: RequestParts): number
   /** Looks at what `of` will be asked for, giving way to others after each slice of time. */
-  lookAt(parts: RequestParts): Promise<void>
+  lookAt(parts: RequestParts): Promise<void> | undefined
   /** Learns from the usage a model reported for a request. */
   learn(request: GenerateRequest, usage: TokenUsage): void
 }
@@ -64,15 +64,21 @@ export function createSizes(slices: () => () => Promise<void> | undefined): Size
 
   return {
     of: (ref, parts) => Math.ceil(raw(parts) * (factors.get(keyOf(ref)) ?? 1)),
-    async lookAt({ messages }) {
-      const turn = slices()
+    lookAt({ messages }) {
       const said = saidIn(messages)
-      for (const message of said.slice(sums.of(said)?.length)) {
-        if (known.has(message)) continue
-        sizeOf(message, messageTokens)
-        const due = turn()
-        if (due !== undefined) await due
+      const unseen = said.slice(sums.of(said)?.length).filter((message) => !known.has(message))
+      const turn = slices()
+      const look = (from: number): Promise<void> | undefined => {
+        for (let at = from; at < unseen.length; at++) {
+          const message = unseen[at]
+          if (message === undefined) continue
+          sizeOf(message, messageTokens)
+          const due = turn()
+          if (due !== undefined) return due.then(() => look(at + 1))
+        }
+        return undefined
       }
+      return look(0)
     },
     learn(request, { input, cache }) {
       const reported = input + cache.read + cache.write

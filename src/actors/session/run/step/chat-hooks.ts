@@ -1,4 +1,5 @@
 /** The hooks of one request to a model: its messages, options and headers (plugin-protocol §5.1, choice 26). */
+import type { Stopping } from '../../../../kernel/stopping.js'
 import type { HookFailure } from '../../../../protocol/plugin/hook-failure.js'
 import { HookedHeaders, HookedMessages, HookedOptions } from '../../../plugin/calls/hook-values.js'
 import { tryHooks } from '../../../plugin/calls/hooks.js'
@@ -17,13 +18,21 @@ export interface HookedRequest {
  * The request after `chat.messages`, `chat.options` and `chat.headers`; itself when no plugin has such a hook. A hook
  * that fails changes nothing. Rejects when `signal` aborts.
  */
-export async function hookRequest(
+export function hookRequest(
+  world: Pick<World, 'view' | 'target'>,
+  request: GenerateRequest,
+  stopping: Pick<Stopping, 'signal'>,
+): HookedRequest | Promise<HookedRequest> {
+  const names = ['chat.messages', 'chat.options', 'chat.headers'] as const
+  if (names.every((name) => world.view.hooks(name).length === 0)) return { request, failures: [] }
+  return requestPastHooks(world, request, stopping.signal)
+}
+
+async function requestPastHooks(
   { view, target }: Pick<World, 'view' | 'target'>,
   request: GenerateRequest,
   signal: AbortSignal,
 ): Promise<HookedRequest> {
-  const names = ['chat.messages', 'chat.options', 'chat.headers'] as const
-  if (names.every((name) => view.hooks(name).length === 0)) return { request, failures: [] }
   const context = {
     sessionId: request.sessionId,
     agent: target.agent.record.name,

@@ -1,4 +1,5 @@
 /** The assistant message of a step is opened: by a step that asks a model, or one that makes the calls the prompt came with. */
+import type { Stopping } from '../../../../kernel/stopping.js'
 import type { HookFailure } from '../../../../protocol/plugin/hook-failure.js'
 import type { AssistantInfo } from '../../../../protocol/message/message.js'
 import { ZERO_USAGE } from '../../../../protocol/message/token-usage.js'
@@ -24,12 +25,12 @@ interface Opening {
   readonly delegate?: string | undefined
 }
 
-/** An open message of an attempt that is made anew is taken back. Nothing is opened once `signal` has aborted. */
-export function openStep(core: Rows & Work, run: RunScope, opening: Opening, signal: AbortSignal): void {
+/** An open message of an attempt that is made anew is taken back. Nothing is opened once it is stopped. */
+export function openStep(core: Rows & Work, run: RunScope, opening: Opening, stopping: Stopping): void {
   const { session } = run
   const { target, project } = opening.world
   const { hookFailures, delegate, answers, ...opened } = opening
-  signal.throwIfAborted()
+  if (stopping.isStopped) stopping.signal.throwIfAborted()
   const info: AssistantInfo = {
     role: 'assistant',
     id: core.effects.ids.next('msg'),

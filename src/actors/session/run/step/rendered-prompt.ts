@@ -4,6 +4,7 @@
  * I1 One that fails, or takes too long, leaves the text as it was and is told on the message, as a hook that fails is.
  */
 import { messageOf } from '../../../../protocol/message-of.js'
+import type { Stopping } from '../../../../kernel/stopping.js'
 import { timeLimit } from '../../../../kernel/patience.js'
 import { LIMITS } from '../../../../protocol/limits.js'
 import type { HookFailure } from '../../../../protocol/plugin/hook-failure.js'
@@ -13,24 +14,38 @@ import { AGENT_PROMPT } from '../../../../protocol/plugin/plugin-services.js'
 import { untilAborted } from '../../../plugin/calls/hooks.js'
 import type { World } from '../world.js'
 
+interface Place {
+  readonly sessionId: string
+  readonly directory: string
+}
+
 interface Rendered {
   readonly world: World
   readonly failures: readonly HookFailure[]
 }
 
 /** The world whose agent has the prompt that is to be sent; itself when nobody renders it. Rejects when `signal` aborts. */
-export async function renderPrompt(
+export function renderPrompt(
   { clock }: Pick<Effects, 'clock'>,
   world: World,
-  place: { readonly sessionId: string; readonly directory: string },
+  place: Place,
+  stopping: Pick<Stopping, 'signal'>,
+): Rendered | Promise<Rendered> {
+  const promptId = `${AGENT_PROMPT}${world.target.agent.record.name}`
+  const service = world.view.prompts.find(({ contribution }) => contribution.id === promptId)
+  return service === undefined ? { world, failures: [] } : renderBy(service, clock, world, place, stopping.signal)
+}
+
+async function renderBy(
+  service: World['view']['prompts'][number],
+  clock: Effects['clock'],
+  world: World,
+  { sessionId, directory }: Place,
   signal: AbortSignal,
 ): Promise<Rendered> {
-  const { target, view } = world
+  const { target } = world
   const { record } = target.agent
-  const promptId = `${AGENT_PROMPT}${record.name}`
-  const service = view.prompts.find(({ contribution }) => contribution.id === promptId)
-  if (service === undefined) return { world, failures: [] }
-  const { sessionId, directory } = place
+  const promptId = service.contribution.id
   const { id: modelId, providerId } = target.model.ref
   const variables = { text: record.prompt ?? '', agent: record.name, sessionId, providerId, modelId }
   const request = { promptId, variables, service: { workspaceId: directory, directory, options: {} } }

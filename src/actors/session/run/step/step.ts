@@ -1,5 +1,6 @@
 /** One step of a run: what is asked of the model, and how its stream becomes parts and calls (sessions-events §4.10–4.14). */
 import { nextTurn } from '../../../../kernel/pause.js'
+import type { Stoppable, Stopping } from '../../../../kernel/stopping.js'
 import { compactionOverrides } from '../../../../machines/session/compaction/window.js'
 import type { Prepared, StepPlan } from '../../../../machines/session/step-plan.js'
 import type { HookFailure } from '../../../../protocol/plugin/hook-failure.js'
@@ -43,7 +44,7 @@ const LAST_STEP = 'This is the last step: do not call tools any more. Summarise 
 const CONTINUE = 'Your last answer was cut off by the length limit. Continue exactly where it stopped, without repeating anything.'
 
 /**
- * Builds the request and opens the assistant message, unless `signal` has aborted: then nothing is opened any more. Neither is it when
+ * Builds the request and opens the assistant message, unless it is stopped: then nothing is opened any more. Neither is it when
  * the conversation is to be compacted first. An open message of an attempt that is made anew is taken back.
  */
 export async function prepareStep(
@@ -51,15 +52,15 @@ export async function prepareStep(
   context: SystemContext,
   run: RunScope,
   { step: number, answers, wasCut, mayCompact }: StepPlan,
-  signal: AbortSignal,
+  stopping: Stopping,
 ): Promise<Prepared> {
   if (run.answering.target.obstacle !== undefined) {
     const world = await takeBareWorld(core, run)
-    openStep(core, run, { world, number, answers, isLast: false, request: undefined, offered: new Map(), hookFailures: [] }, signal)
+    openStep(core, run, { world, number, answers, isLast: false, request: undefined, offered: new Map(), hookFailures: [] }, stopping)
     return OPEN
   }
   if (isLongPrompt(run.prompt)) await nextTurn()
-  const world = await takeWorld(core, run, run.place.world, signal)
+  const world = await takeWorld(core, run, run.place.world, stopping)
   run.place.world = world
   const { target, view, policy } = world
   const { steps } = target.agent.record
@@ -68,23 +69,27 @@ export async function prepareStep(
   if (asked === 0 || target.model.worker !== undefined) {
     const delegate = delegateOf(givenSteps(run.prompt)[number - 1] ?? [])
     const opening = { world, number, answers, isLast: false, request: undefined, offered: allowedTools(world), hookFailures: [], delegate }
-    openStep(core, run, opening, signal)
+    openStep(core, run, opening, stopping)
     return OPEN
   }
   const isLast = steps !== undefined && steps > 0 && asked >= steps
   const offered = offeredTools(run, world)
-  const defined = await defineTools(view, [...offered.values()], { clock: core.effects.clock, signal })
-  const rendered = await renderPrompt(core.effects, world, { sessionId: run.session.id, directory: run.session.directory }, signal)
+  const defining = defineTools(view, [...offered.values()], core.effects.clock, stopping)
+  const defined = defining instanceof Promise ? await defining : defining
+  const rendering = renderPrompt(core.effects, world, { sessionId: run.session.id, directory: run.session.directory }, stopping)
+  const rendered = rendering instanceof Promise ? await rendering : rendering
   const plain = requestOf(core, context, run, { world: rendered.world, tools: defined.definitions, isLast, wasCut })
-  await core.sizes.lookAt(plain)
+  const looking = core.sizes.lookAt(plain)
+  if (looking !== undefined) await looking
   const tokens = core.sizes.of(target.model.ref, plain)
   if (mayCompact && policy.auto && tokens >= policy.trigger) {
     storeEnd(core, run)
     return { tokens, isDue: true }
   }
-  const { request, failures } = await hookRequest(world, plain, signal)
+  const hooking = hookRequest(world, plain, stopping)
+  const { request, failures } = hooking instanceof Promise ? await hooking : hooking
   const hookFailures = notesOf(core, run, [...defined.failures, ...rendered.failures, ...failures])
-  openStep(core, run, { world, number, answers, isLast, request, offered, hookFailures }, signal)
+  openStep(core, run, { world, number, answers, isLast, request, offered, hookFailures }, stopping)
   return { tokens, isDue: false }
 }
 
@@ -140,12 +145,6 @@ function requestOf(
     ...(record.topP === undefined ? {} : { topP: record.topP }),
     ...(output > 0 ? { maxOutputTokens: Math.min(output, compactionOverrides(core.effects.env).maxOutput) } : {}),
   }
-}
-
-/** Work that can be stopped, by whoever waits for it or from within. */
-export interface Stoppable {
-  readonly signal: AbortSignal
-  readonly stop: () => void
 }
 
 /** Streams the step into its recorder; `onCall` hears of every call that may be executed. */
@@ -260,25 +259,25 @@ function saidIn({ info: { role }, parts }: Message): Said {
 }
 
 /** Generates until the stream ends or a part cannot be recorded, which ends the step whatever the adapter makes of it. */
-function generateInto(generate: Generate, record: (part: StreamPart) => void, { signal, stop }: Stoppable): Promise<void> {
+function generateInto(generate: Generate, record: (part: StreamPart) => void, work: Stoppable): Promise<void> {
   return new Promise<void>((resolve, reject) => {
     const fail = (error: unknown): void => {
       reject(error instanceof Error ? error : new Error(String(error)))
-      stop()
+      work.stop()
     }
     const deltas = joinDeltas((part) => {
-      if (!signal.aborted) record(part)
+      if (!work.isStopped) record(part)
     }, fail)
-    const attempt = (work: () => void): void => {
-      if (signal.aborted) return
+    const attempt = (pass: () => void): void => {
+      if (work.isStopped) return
       try {
-        work()
+        pass()
       } catch (error) {
         fail(error)
       }
     }
     const push = (part: StreamPart): void => attempt(() => deltas.push(part))
-    const generated = generate(push, signal)
+    const generated = generate(push, work.signal)
     generated.finally(() => attempt(deltas.flush)).then(resolve, reject)
   })
 }

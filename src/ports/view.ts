@@ -113,7 +113,7 @@ export interface WorkspacePlugins {
    * for a look at the files when the last is old. Who says what `isEnough` only visits the session, which may be asleep:
    * what runs for it alone is kept for `idleTeardown`; everybody else has woken it and tells of its end.
    */
-  ready(directory: string, sessionId?: string, isEnough?: (view: RegistryView) => boolean): Promise<RegistryView>
+  ready(directory: string, sessionId?: string, isEnough?: (view: RegistryView) => boolean): RegistryView | Promise<RegistryView>
   /** The view as it is now. Cheap: the same object until something is published. */
   current(directory: string, sessionId?: string): RegistryView
   /** As `current`, once plugins that offer what they find in a directory have found it. For each step of a session. */

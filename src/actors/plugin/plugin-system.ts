@@ -36,7 +36,7 @@ import { type Line, lineFrom } from './registry/family.js'
 import { createRegistry, type Registry } from './registry/registry.js'
 import { createStartPlans, type PluginPrograms, type ServedBrokers } from './start-plans.js'
 import { createSwitches } from './package/switches.js'
-import type { WorkspacePlugins } from '../../ports/view.js'
+import type { RegistryView, WorkspacePlugins } from '../../ports/view.js'
 import { createWorkspaces, type Workspaces } from './package/workspaces.js'
 
 export interface PluginSystemDeps {
@@ -137,17 +137,10 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
     },
   })
 
+  const serving = { effects, registry, supervisor, directories, workspaces, line, isSession: deps.isSession }
   return {
     facade: createFacade(deps, { ...plans, registry, supervisor, records, directories, workspaces, builtIns, switches, dependencies }),
-    async ready(directory, sessionId, isEnough) {
-      await usedIn(workspaces, directory, sessionId === undefined ? undefined : { sessionId, isVisit: isEnough !== undefined })
-      for (const above of sessionId === undefined ? [] : line(sessionId).slice(1))
-        if (deps.isSession(above, directory)) await workspaces.use(directory, { sessionId: above, isVisit: true })
-      const view = registry.view(directory, sessionId)
-      if (isEnough?.(view) === true || !supervisor.isStarting(directories.keys(directory))) return view
-      await waitAtMost(effects.clock, supervisor.settled(directories.keys(directory)), FIRST_START) // I2
-      return registry.view(directory, sessionId)
-    },
+    ready: (directory, sessionId, isEnough) => readyView(serving, { directory, sessionId, isEnough }),
     current: (directory, sessionId) => registry.view(directory, sessionId),
     adapters: registry.adapters,
     prepared(directory, sessionId, stopping, run) {
@@ -198,9 +191,45 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
   }
 }
 
+interface Serving extends Pick<Places, 'registry' | 'supervisor' | 'directories'>, Pick<PluginSystemDeps, 'effects' | 'isSession'> {
+  readonly workspaces: Workspaces
+  readonly line: ReturnType<typeof lineFrom>
+}
+
+interface Asked {
+  readonly directory: string
+  readonly sessionId: string | undefined
+  readonly isEnough: ((view: RegistryView) => boolean) | undefined
+}
+
 /** Nothing to wait for where nothing has changed. */
-function usedIn(workspaces: Workspaces, directory: string, session: Parameters<Workspaces['use']>[1]): Promise<void> | undefined {
-  return workspaces.isCurrent(directory, session) ? undefined : workspaces.use(directory, session)
+function readyView(serving: Serving, asked: Asked): RegistryView | Promise<RegistryView> {
+  const { workspaces, line } = serving
+  const { directory, sessionId, isEnough } = asked
+  const session = sessionId === undefined ? undefined : { sessionId, isVisit: isEnough !== undefined }
+  const above = sessionId === undefined ? [] : line(sessionId).slice(1)
+  if (above.length === 0 && workspaces.isCurrent(directory, session)) return startedView(serving, asked)
+  return useAll(serving, directory, session, above).then(() => startedView(serving, asked))
+}
+
+async function useAll(
+  { workspaces, isSession }: Serving,
+  directory: string,
+  session: Parameters<Workspaces['use']>[1],
+  above: readonly string[],
+): Promise<void> {
+  if (!workspaces.isCurrent(directory, session)) await workspaces.use(directory, session)
+  for (const sessionId of above) if (isSession(sessionId, directory)) await workspaces.use(directory, { sessionId, isVisit: true })
+}
+
+function startedView(
+  { effects, registry, supervisor, directories }: Serving,
+  { directory, sessionId, isEnough }: Asked,
+): RegistryView | Promise<RegistryView> {
+  const view = registry.view(directory, sessionId)
+  if (isEnough?.(view) === true || !supervisor.isStarting(directories.keys(directory))) return view
+  const started = waitAtMost(effects.clock, supervisor.settled(directories.keys(directory)), FIRST_START) // I2
+  return started.then(() => registry.view(directory, sessionId))
 }
 
 async function sweepAll(sweeps: readonly (() => Promise<void>)[]): Promise<void> {

@@ -11,7 +11,7 @@ import type { PluginAgent, PluginCommand } from '../../../protocol/plugin/plugin
 import type { Skill } from '../../../protocol/resource/resource.js'
 import type { Effects } from '../../../ports/effects.js'
 import { type Answers, createServiceAnswers } from './answers.js'
-import type { WorkspacePlugins } from '../../../ports/view.js'
+import type { RegistryView, WorkspacePlugins } from '../../../ports/view.js'
 import { isReservedKey } from '../config/config-merge.js'
 
 export interface PluginAgents {
@@ -30,7 +30,7 @@ export interface PluginResources {
 
 export interface PluginSource {
   /** The same object until a plugin answers something else. Of a session, with what runs for it alone. */
-  resources(directory: string, sessionId?: string): Promise<PluginResources>
+  resources(directory: string, sessionId?: string): PluginResources | Promise<PluginResources>
   /** Settings answered so far, higher priority first. I1 */
   settings(directory: string): Answers<'config'>
 }
@@ -55,28 +55,36 @@ export function createPluginSource(
   const skillsOf = once(readSkills)
   const known = new WeakMap<PluginAgents, PluginResources>()
   return {
-    async resources(directory, sessionId) {
-      const view = await plugins()?.ready(directory, sessionId, sessionId === undefined ? undefined : NEVER_ENOUGH)
-      if (view === undefined) return NO_RESOURCES
-      if (view.agents.length + view.commands.length + view.skills.length + view.config.length === 0) return NO_RESOURCES
-      const [agentAnswers, commandAnswers, skills] = await Promise.all([
-        answers.of(view, 'agents', directory, view.sessionId),
-        answers.of(view, 'commands', directory, view.sessionId),
-        answers.of(view, 'skills', directory, view.sessionId).then(skillsOf),
-        answers.of(view, 'config', directory),
-      ])
-      const [agents, commands] = [agentsOf(agentAnswers), commandsOf(commandAnswers)]
-      const last = known.get(agents)
-      if (last?.commands === commands && last.skills === skills) return last
-      const from = { agent: agentsFrom(agentAnswers), command: commandsFrom(commandAnswers) }
-      const resources = { agents, commands, skills, contributors: from }
-      known.set(agents, resources)
-      return resources
+    resources(directory, sessionId) {
+      const ready = plugins()?.ready(directory, sessionId, sessionId === undefined ? undefined : NEVER_ENOUGH)
+      if (ready instanceof Promise) return ready.then((view) => resourcesOf(view, directory))
+      return ready === undefined ? NO_RESOURCES : resourcesOf(ready, directory)
     },
     settings(directory) {
       const view = plugins()?.current(directory)
       return view === undefined || view.config.length === 0 ? [] : answers.latest(view, 'config', directory)
     },
+  }
+
+  function resourcesOf(view: RegistryView, directory: string): PluginResources | Promise<PluginResources> {
+    const { agents, commands, skills, config } = view
+    return agents.length + commands.length + skills.length + config.length === 0 ? NO_RESOURCES : answered(view, directory)
+  }
+
+  async function answered(view: RegistryView, directory: string): Promise<PluginResources> {
+    const [agentAnswers, commandAnswers, skills] = await Promise.all([
+      answers.of(view, 'agents', directory, view.sessionId),
+      answers.of(view, 'commands', directory, view.sessionId),
+      answers.of(view, 'skills', directory, view.sessionId).then(skillsOf),
+      answers.of(view, 'config', directory),
+    ])
+    const [agents, commands] = [agentsOf(agentAnswers), commandsOf(commandAnswers)]
+    const last = known.get(agents)
+    if (last?.commands === commands && last.skills === skills) return last
+    const from = { agent: agentsFrom(agentAnswers), command: commandsFrom(commandAnswers) }
+    const resources = { agents, commands, skills, contributors: from }
+    known.set(agents, resources)
+    return resources
   }
 }
 

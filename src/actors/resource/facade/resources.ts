@@ -29,7 +29,7 @@ const TOLD = 1024
 
 interface ResourceDeps {
   readonly effects: SnapshotEffects
-  readonly snapshots: Pick<Snapshots, 'get'>
+  readonly snapshots: Pick<Snapshots, 'get' | 'latest'>
   readonly instructions: Pick<Watched<ConfigSnapshot, readonly InstructionFile[]>, 'get'>
   /** Absent = there are no plugins. */
   readonly plugins?: PluginSource
@@ -56,8 +56,12 @@ export function createResourceFacades({ plugins, ...deps }: ResourceFacadeDeps):
     isSame: isDeepStrictEqual,
   })
   configs.snapshots.onForgotten(given.forget)
-  const snapshots: Pick<Snapshots, 'get'> = {
+  const snapshots: Pick<Snapshots, 'get' | 'latest'> = {
     get: async (directory, options) => layer.under(await configs.snapshots.get(directory, options)),
+    latest(directory) {
+      const snapshot = configs.snapshots.latest(directory)
+      return snapshot && layer.under(snapshot)
+    },
   }
   return {
     configs,
@@ -65,6 +69,13 @@ export function createResourceFacades({ plugins, ...deps }: ResourceFacadeDeps):
     instructions: createInstructions(deps),
     watched,
   }
+}
+
+interface Opened {
+  readonly snapshot: ConfigSnapshot
+  readonly agents: readonly AgentEntry[]
+  readonly byDefault: Agents['byDefault']
+  readonly commands: PluginResources['commands']
 }
 
 /** Everything is derived from the snapshot of the directory and what plugins answer, once for each pair of them. */
@@ -80,6 +91,7 @@ function createResources({ effects, snapshots, instructions, plugins }: Resource
   const shown = new WeakMap<readonly AgentEntry[], readonly Agent[]>()
   const told = createLru<string, true>(TOLD)
   let places: Promise<Places> | undefined
+  let found: Places | undefined
 
   /** Plugins first: their settings are part of the snapshot. */
   const look = async (directory: string, sessionId?: string) => {
@@ -87,11 +99,24 @@ function createResources({ effects, snapshots, instructions, plugins }: Resource
     return { added, snapshot: await snapshots.get(directory) }
   }
 
-  const open = async (directory: string, sessionId?: string) => {
-    const { snapshot, added } = await look(directory, sessionId)
-    const known = await (places ??= findPlaces(effects))
+  const openBy = (snapshot: ConfigSnapshot, added: PluginResources, known: Places) => {
     const agents: Agents = agentsOf(snapshot, added.agents, known)
     return { snapshot, agents: agents.entries, byDefault: agents.byDefault, commands: added.commands }
+  }
+
+  /** Nothing to wait for where nothing has changed. */
+  const open = (directory: string, sessionId?: string): Opened | Promise<Opened> => {
+    const added = plugins === undefined ? NO_RESOURCES : plugins.resources(directory, sessionId)
+    const snapshot = added instanceof Promise ? undefined : snapshots.latest(directory)
+    if (added instanceof Promise || snapshot === undefined || found === undefined) return openAfter(added, directory)
+    return openBy(snapshot, added, found)
+  }
+
+  const openAfter = async (adding: PluginResources | Promise<PluginResources>, directory: string): Promise<Opened> => {
+    const added = await adding
+    const snapshot = await snapshots.get(directory)
+    found ??= await (places ??= findPlaces(effects))
+    return openBy(snapshot, added, found)
   }
 
   const commandsOf = async (directory: string, sessionId?: string) => {
@@ -115,7 +140,8 @@ function createResources({ effects, snapshots, instructions, plugins }: Resource
       return [...known]
     },
     async agent(directory, name, sessionId) {
-      const { agents } = await open(directory, sessionId)
+      const opened = open(directory, sessionId)
+      const { agents } = opened instanceof Promise ? await opened : opened
       const found = findAgent(agents, name)
       if (found !== undefined) return found.view
       const names = agents.map(({ view }) => view.record.name)

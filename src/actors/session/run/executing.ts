@@ -69,7 +69,8 @@ async function invokeTool(core: Rows & Sources, run: RunScope, call: OpenCall, s
   const invoke = () => {
     const { tool, input } = call.attempt
     return tool.use(async () => {
-      const context = contextOf(core, run, call, { rules: await rulesNow(core, run, call.world), stopping })
+      const asked = rulesNow(core, run, call.world)
+      const context = contextOf(core, run, call, { rules: asked instanceof Promise ? await asked : asked, stopping })
       begun = true
       return tool.contribution.invoke(input, context)
     })

@@ -70,11 +70,13 @@ export async function judgeAttempt(
   const attempt = making instanceof Promise ? await making : making
   call.attempt = attempt
   if (attempt.isChanged) call.step.callProgress(call.callId, changeNote(attempt))
-  const context = contextOf(core, run, call, { rules: await rulesNow(core, run, call.world), stopping })
+  const asked = rulesNow(core, run, call.world)
+  const context = contextOf(core, run, call, { rules: asked instanceof Promise ? await asked : asked, stopping })
   const wanted = [...(await attempt.tool.contribution.needs(attempt.input, context)), ...further()]
   const explicit = explicitOf(core, run, call)
   const needs = wanted.map((need) => (explicit === undefined ? need : { explicit, ...need }))
-  const rules = await rulesNow(core, run, call.world)
+  const judging = rulesNow(core, run, call.world)
+  const rules = judging instanceof Promise ? await judging : judging
   let asking: PermissionNeed | undefined
   for (const need of needs) {
     const { decision, patterns } = judgingBy(core, run, call, { ...rules, bypass: rules.bypass || need.harmless === true })(need)

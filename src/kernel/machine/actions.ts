@@ -11,25 +11,7 @@ import {
 import { begin, createChild, leave } from './child.js'
 import { enqueued } from './enqueued.js'
 import type { Action } from './layout.js'
-import { type Draft, isTold, seen } from './snapshot.js'
-
-export interface Making {
-  readonly draft: Draft
-  readonly event: AnyEventObject
-  readonly scope: AnyActorScope
-  /** Events that are worked off before any that waits outside. */
-  readonly queue: AnyEventObject[]
-}
-
-/** What is told of when an action is carried out. */
-export interface Given {
-  context: MachineContext
-  readonly event: AnyEventObject
-  readonly self: AnyActorScope['self']
-  readonly system: AnyActorScope['system']
-  /** To an assignment. */
-  readonly spawn: typeof noSpawn
-}
+import { type Draft, type Given, isTold, type Making, seen } from './snapshot.js'
 
 /** What XState makes of `assign`, `spawnChild` and the like; it says what it is to do, and then does it. */
 interface Builtin {

@@ -4,9 +4,8 @@
  */
 import { cancel, emit, raise, sendParent, sendTo } from 'xstate'
 import { evaluateGuard } from 'xstate/guards'
-import type { Given, Making } from './actions.js'
 import type { Action } from './layout.js'
-import { seen } from './snapshot.js'
+import { type Given, type Making, seen } from './snapshot.js'
 
 type Enqueue = (action: unknown) => void
 

@@ -17,9 +17,9 @@ import {
   stopChild,
 } from 'xstate'
 import { evaluateGuard } from 'xstate/guards'
-import { type Making, noSpawn, perform } from './actions.js'
+import { noSpawn, perform } from './actions.js'
 import { isPlain, type Layout, layOut, type Place, type Plan } from './layout.js'
-import { type Draft, draftOf, isTold, seen } from './snapshot.js'
+import { type Draft, draftOf, isTold, type Making, seen } from './snapshot.js'
 
 const STOP = 'xstate.stop'
 const ERROR = 'xstate.error.actor'

@@ -1,5 +1,14 @@
 /** A snapshot while it is made, as far as its parts are known here. */
-import type { AnyActorRef, AnyMachineSnapshot, AnyStateMachine, AnyStateNode, MachineContext, StateValue } from 'xstate'
+import type {
+  AnyActorRef,
+  AnyActorScope,
+  AnyEventObject,
+  AnyMachineSnapshot,
+  AnyStateMachine,
+  AnyStateNode,
+  MachineContext,
+  StateValue,
+} from 'xstate'
 
 export interface Draft {
   readonly status: AnyMachineSnapshot['status']
@@ -9,6 +18,25 @@ export interface Draft {
   value: StateValue
   tags: ReadonlySet<string>
   children: Readonly<Record<string, AnyActorRef | undefined>>
+}
+
+/** What a machine does on its way from one snapshot to the next. */
+export interface Making {
+  readonly draft: Draft
+  readonly event: AnyEventObject
+  readonly scope: AnyActorScope
+  /** Events that are worked off before any that waits outside. */
+  readonly queue: AnyEventObject[]
+}
+
+/** What is told of when an action is carried out. */
+export interface Given {
+  context: MachineContext
+  readonly event: AnyEventObject
+  readonly self: AnyActorScope['self']
+  readonly system: AnyActorScope['system']
+  /** To an assignment. */
+  readonly spawn: () => never
 }
 
 export function draftOf(snapshot: AnyMachineSnapshot): Draft {

@@ -101,8 +101,8 @@ export async function createSystem(deps: SystemDeps): Promise<System> {
     completeDirectory: directories.complete,
     async tools(directory, sessionId) {
       await deps.plugins.ready(directory, sessionId, sessionId === undefined ? undefined : () => false)
-      const view = await deps.plugins.prepared(directory, sessionId, new AbortController())
-      const { definitions } = await defineTools(view, view.tools, effects.clock, new AbortController())
+      const view = await deps.plugins.prepared(directory, sessionId, { signal: new AbortController().signal })
+      const { definitions } = await defineTools(view, view.tools, effects.clock, { signal: new AbortController().signal })
       return definitions.map(toTool)
     },
     // An entry names no workspace: who is for one sees its own.

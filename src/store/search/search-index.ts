@@ -1,7 +1,8 @@
 /**
- * The index of what was said (subsystems i): kept up with the events in small steps, each one transaction of its own file.
+ * The index of what was said (subsystems i): kept up with the events in small steps.
  *
- * I1 A step and the cursor behind it are one commit, so a kill repeats at most one step, and none twice.
+ * I1 A step and the cursor behind it are one commit, so none is lost in part. Steps that follow each other share one, up to some characters: full
+ *    texts write what they have gathered in it. A kill repeats what was not committed; what is answered as done, or kept beside the texts, was.
  * I2 A message is read as it is now, not as the event tells it: steps may be repeated, left out or taken in any order.
  * I3 What the events no longer tell, because they are removed after a while, is read from the rows: the file is discarded, and made anew.
  * I4 A step is short: it stops after some characters, and the full texts are merged in steps of their own, some pages at a time.
@@ -40,9 +41,13 @@ export function createSearchIndex(path: string | undefined, source: SearchSource
   function close(): void {
     if (opened === undefined) return
     const { handle, log } = opened
-    opened = undefined
-    log.close()
-    closeIndexFile(handle)
+    try {
+      settle(opened)
+    } finally {
+      opened = undefined
+      log.close()
+      closeIndexFile(handle)
+    }
   }
 
   function use(): { readonly isNew: boolean } {
@@ -103,6 +108,7 @@ export function createSearchIndex(path: string | undefined, source: SearchSource
       if (opened === undefined || opened.isSpoilt) return 'the index of the search is not open'
       if (opened.vectors?.model === model) return undefined
       try {
+        settle(opened)
         opened = { ...opened, vectors: { model, of: openVectors(opened.handle, model) } }
         return undefined
       } catch (error) {
@@ -111,8 +117,10 @@ export function createSearchIndex(path: string | undefined, source: SearchSource
     },
     unembedded: (limit) => opened?.vectors?.of.pending(limit) ?? [],
     putVectors(entries) {
-      opened?.vectors?.of.put(entries)
-      opened?.log.committed()
+      if (opened?.vectors === undefined) return
+      settle(opened)
+      opened.vectors.of.put(entries)
+      opened.log.committed()
     },
     discard() {
       opened?.log.close()
@@ -135,20 +143,38 @@ export function createSearchIndex(path: string | undefined, source: SearchSource
 
 function stepped({ handle, log, writer }: Opened): ReturnType<SearchIndex['step']> {
   try {
-    const result = writer.step()
-    log.committed()
+    const { result, written } = writer.step()
+    if (written !== undefined) log.committed(written)
     return result
   } catch (error) {
-    if (handle.inTransaction) handle.exec('rollback')
+    undo(handle, writer)
     if (isSpoilt(error)) return 'damaged'
-    writer.forget()
     throw storeFault(error, handle.name)
   }
 }
 
+/** Commits the steps that are not. */
+function settle({ handle, log, writer }: Opened): void {
+  try {
+    const written = writer.commit()
+    if (written !== undefined) log.committed(written)
+  } catch (error) {
+    undo(handle, writer)
+    throw error
+  }
+}
+
+function undo(handle: Handle, writer: Writer): void {
+  if (handle.inTransaction) handle.exec('rollback')
+  writer.forget()
+}
+
 interface Writer {
-  step(): ReturnType<SearchIndex['step']>
-  /** To be called when a step is rolled back (I6). */
+  /** `written`: as `commit` answers it; undefined = nothing was committed. */
+  step(): { readonly result: ReturnType<SearchIndex['step']>; readonly written?: number | undefined }
+  /** Commits the steps that are not; answers the characters of all commits, undefined where there was nothing to commit. */
+  commit(): number | undefined
+  /** To be called when steps are rolled back (I6). */
   forget(): void
 }
 
@@ -174,6 +200,8 @@ function createWriter(handle: Handle, source: SearchSource, kept: () => KeptText
     'select key, message_id as messageId from docs where session_id = ? and key > ? order by key limit ?',
   )
   const entries = createEntries(handle, meta, kept)
+  /** The last event there was when nothing was left to be read; what was told of it may still be merged. */
+  let through: number | undefined
 
   /** Every message there is, by its row; what happens meanwhile is told by the events behind the cursor. */
   function readAll(after: number): void {
@@ -243,18 +271,29 @@ function createWriter(handle: Handle, source: SearchSource, kept: () => KeptText
     return readChanges(cursor)
   }
 
+  function commit() {
+    if (!handle.inTransaction) return undefined
+    handle.exec('commit')
+    return entries.committed()
+  }
+
   return {
     step() {
       const cursor = meta.get('cursor')
-      if (cursor !== undefined && (cursor < source.prunedThrough() || cursor > source.head())) return 'damaged' // I3
-      handle.exec('begin')
-      const isMore = entries.mergeOwed() || entries.forget() || work(cursor)
-      handle.exec('commit')
-      return isMore ? 'more' : 'done'
+      const head = source.head()
+      if (cursor !== undefined && (cursor < source.prunedThrough() || cursor > head)) return { result: 'damaged' } // I3
+      if (!handle.inTransaction) handle.exec('begin')
+      const isMore = entries.mergeOwed() || entries.removeOldest() || (head !== through && work(cursor))
+      through = isMore ? undefined : head
+      if (isMore && entries.uncommitted < LIMITS.search.commitText) return { result: 'more' }
+      const committed = commit()
+      return { result: isMore || committed?.isMore === true ? 'more' : 'done', written: committed?.written }
     },
+    commit: () => commit()?.written,
     forget() {
+      through = undefined
       meta.forget()
-      entries.forgetTerms()
+      entries.forget()
     },
   }
 }

@@ -68,6 +68,6 @@ export function createSharingTable(connection: Pick<Connection, 'query' | 'inTra
     },
     participants: (sessionId) => participants.all(sessionId),
     note: (sessionId, { subject, actorType }, at) => void note.run(sessionId, subject, actorType, at, at),
-    forget: () => void kept.clear(),
+    forget: kept.clear,
   }
 }

@@ -21,7 +21,7 @@ describe('who controls a session', () => {
     const asked: string[] = []
     const table = createSharingTable({
       query: (sql) => {
-        const query = connection.query<never[], never>(sql)
+        const query = connection.query<never[]>(sql)
         return { ...query, get: (...params: never[]) => (asked.push(...params), query.get(...params)) } as never
       },
       get inTransaction() {

@@ -33,7 +33,6 @@ interface Group {
   /** What all of them are still to be written. */
   waiting: Uint8Array[]
   bytes: number
-  isDue: boolean
 }
 
 export interface Listeners {
@@ -47,7 +46,7 @@ export function createListeners(bus: Bus): Listeners {
   function groupOf(audience: Audience) {
     const known = groups.get(audience)
     if (known !== undefined) return known
-    const group: Group = { readers: new Set(), waiting: [], bytes: 0, isDue: false }
+    const group: Group = { readers: new Set(), waiting: [], bytes: 0 }
     const leave = bus.subscribe(
       (record) => {
         if (audience.hears(record)) take(group, record)
@@ -75,12 +74,7 @@ export function createListeners(bus: Bus): Listeners {
     group.waiting.push(frame)
     group.bytes += frame.byteLength
     if (group.bytes > LARGE) return flush(group)
-    if (group.isDue) return
-    group.isDue = true
-    setImmediate(() => {
-      group.isDue = false
-      flush(group)
-    })
+    if (group.waiting.length === 1) setImmediate(() => flush(group))
   }
 
   function flush(group: Group): void {

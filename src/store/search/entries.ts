@@ -39,6 +39,33 @@ function mergeBeside(handle: Handle): void {
   })()
 }
 
+/** The merging that was put off: a part of each full text at a time. */
+function createMerging(handle: Handle) {
+  mergeBeside(handle)
+  const merges = Object.entries(MERGED).map(([table, pages]) =>
+    handle.prepare(`insert into ${table} (${table}, rank) values ('merge', ${pages})`),
+  )
+  const changed = handle.prepare<[], { n: number }>('select total_changes() as n')
+  let owed: typeof merges = []
+  const changesOf = (merge: (typeof merges)[number]): number => {
+    const before = changed.get()?.n ?? 0
+    merge.run()
+    return (changed.get()?.n ?? 0) - before
+  }
+  return {
+    owe: () => void (owed = merges),
+    /** Answers whether there was anything to be done. */
+    step(): boolean {
+      while (owed.length > 0) {
+        const [first, ...others] = owed
+        owed = others
+        if (first !== undefined && changesOf(first) > ASKING) return true
+      }
+      return false
+    },
+  }
+}
+
 /** Words that are remembered as noted. */
 const REMEMBERED = 4096
 
@@ -60,19 +87,9 @@ export function createEntries(handle: Handle, meta: Meta, kept: () => KeptText):
   const deleteGrams = handle.prepare<[number]>('delete from grams where rowid = ?')
   const noteTerm = handle.prepare<[string]>('insert into terms (term) values (?) on conflict do nothing')
   const noteSpelling = handle.prepare<[number | bigint, string]>('insert into spelling (rowid, term) values (?, ?)')
-  mergeBeside(handle)
-  const merges = Object.entries(MERGED).map(([table, pages]) =>
-    handle.prepare(`insert into ${table} (${table}, rank) values ('merge', ${pages})`),
-  )
-  const changed = handle.prepare<[], { n: number }>('select total_changes() as n')
-  let owed: typeof merges = []
+  const merging = createMerging(handle)
   let uncommitted = 0
   let written = 0
-  const changesOf = (merge: (typeof merges)[number]): number => {
-    const before = changed.get()?.n ?? 0
-    merge.run()
-    return (changed.get()?.n ?? 0) - before
-  }
   const lastTerm = handle.prepare<[], { n: number }>('select coalesce(max(key), 0) as n from terms')
   const countTerms = () => lastTerm.get()?.n ?? 0
   let terms = countTerms()
@@ -136,7 +153,7 @@ export function createEntries(handle: Handle, meta: Meta, kept: () => KeptText):
     },
     committed() {
       const isMore = uncommitted > 0
-      if (isMore) owed = merges
+      if (isMore) merging.owe()
       written += uncommitted
       uncommitted = 0
       return { isMore, written }
@@ -146,14 +163,7 @@ export function createEntries(handle: Handle, meta: Meta, kept: () => KeptText):
       noted.clear()
       terms = countTerms()
     },
-    mergeOwed() {
-      while (owed.length > 0) {
-        const [first, ...others] = owed
-        owed = others
-        if (first !== undefined && changesOf(first) > ASKING) return true
-      }
-      return false
-    },
+    mergeOwed: merging.step,
   }
 }
 

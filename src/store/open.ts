@@ -115,12 +115,14 @@ function assemble(connection: Connection, failpoint: Failpoint | undefined, file
     () => {
       queue.forget()
       events.forget()
+      sharing.forget()
     },
     files.isSynced,
   )
   const counters = createCounters(connection)
   const contents = createContents(connection)
   const queue = createQueueTable(connection, contents)
+  const sharing = createSharingTable(connection)
   removeTornContents(connection, (change) => transact('process', change))
   const syncedCommit = () => transact('power', () => counters.set('log.synced', counters.get('log.synced') + 1))
   const logSync = createLogSync(files.log, connection, syncedCommit, files.syncFile && { sync: files.syncFile })
@@ -129,7 +131,10 @@ function assemble(connection: Connection, failpoint: Failpoint | undefined, file
   const search = createSearchIndex(files.search, createSearchSource(connection, events))
   return {
     transact,
-    sessions: createSessionTable(connection, queue.forget),
+    sessions: createSessionTable(connection, () => {
+      queue.forget()
+      sharing.forget()
+    }),
     messages: createMessageTable(connection, contents),
     contents: contents.table,
     restores: createRestoreTable(connection),
@@ -144,7 +149,7 @@ function assemble(connection: Connection, failpoint: Failpoint | undefined, file
     audit: createAuditTable(connection),
     artifacts: createArtifactTable(connection),
     pluginRows: createPluginRowTable(connection),
-    sharing: createSharingTable(connection),
+    sharing,
     search,
     reserveSequences: createSequenceReservation(connection, transact, counters),
     sync: logSync.sync,

@@ -1,4 +1,5 @@
 /** Who takes part in a session, and who controls it (sessions-events §14). */
+import { createLru } from '../kernel/lru.js'
 import type { SessionControl, SessionParticipant } from '../protocol/session/sharing.js'
 import type { Connection } from './disk/connection.js'
 import { valueIn } from './disk/stored-json.js'
@@ -30,7 +31,16 @@ export interface SharingTable {
   note(sessionId: string, who: Pick<SessionParticipant, 'subject' | 'actorType'>, at: number): void
 }
 
-export function createSharingTable(connection: Connection): SharingTable {
+/** Sessions of which it is remembered who controls them. */
+const KEPT = 4096
+
+/**
+ * Every request that changes a session asks who controls it: mostly nobody. What is remembered of a session is forgotten when that changes;
+ * whoever undoes a change, or deletes a session, calls `forget`.
+ */
+export function createSharingTable(connection: Pick<Connection, 'query' | 'inTransaction'>): SharingTable & {
+  forget(): void
+} {
   const control = connection.query<[string], JsonRow>('select json from session_control where session_id = ?')
   const put = connection.query<[string, string]>(
     'insert into session_control (session_id, json) values (?, ?) on conflict (session_id) do update set json = excluded.json',
@@ -41,10 +51,23 @@ export function createSharingTable(connection: Connection): SharingTable {
   const note = connection.query<[string, string, string, number, number]>(`
     insert into session_participants (session_id, subject, actor_type, first_seen, last_seen) values (?, ?, ?, ?, ?)
     on conflict (session_id, subject) do update set last_seen = excluded.last_seen`)
+  /** As committed; null = nobody ever did. */
+  const kept = createLru<string, SessionControl | null>(KEPT)
+
   return {
-    control: (sessionId) => valueIn<SessionControl>(control.get(sessionId)),
-    putControl: (item) => void put.run(item.sessionId, JSON.stringify(item)),
+    control(sessionId) {
+      const known = kept.get(sessionId)
+      if (known !== undefined) return known ?? undefined
+      const found = valueIn<SessionControl>(control.get(sessionId))
+      if (!connection.inTransaction) kept.set(sessionId, found ?? null)
+      return found
+    },
+    putControl(item) {
+      kept.delete(item.sessionId)
+      put.run(item.sessionId, JSON.stringify(item))
+    },
     participants: (sessionId) => participants.all(sessionId),
     note: (sessionId, { subject, actorType }, at) => void note.run(sessionId, subject, actorType, at, at),
+    forget: kept.clear,
   }
 }

@@ -25,16 +25,22 @@ export interface BusRecord {
 
 export interface Bus {
   publish(record: BusRecord): void
-  /** Answers the function that ends the subscription; `onFault` runs when a throw of `deliver` has ended it. */
-  subscribe(deliver: (record: BusRecord) => void, onFault: () => void): () => void
+  /**
+   * Answers the function that ends the subscription; `onFault` runs when a throw of `deliver` has ended it. `count`: of how many it is; absent =
+   * of one.
+   */
+  subscribe(deliver: (record: BusRecord) => void, onFault: () => void, count?: () => number): () => void
+  /** Tells of a throw that has ended one of many. */
+  report(error: unknown): void
   readonly subscribers: number
 }
 
 export function createBus(report: (error: unknown) => void): Bus {
-  const subscribers = new Map<(record: BusRecord) => void, () => void>()
+  const subscribers = new Map<(record: BusRecord) => void, { readonly onFault: () => void; readonly count: () => number }>()
   return {
+    report,
     publish(record) {
-      for (const [deliver, onFault] of subscribers) {
+      for (const [deliver, { onFault }] of subscribers) {
         try {
           deliver(record)
         } catch (error) {
@@ -44,18 +50,19 @@ export function createBus(report: (error: unknown) => void): Bus {
         }
       }
     },
-    subscribe(deliver, onFault) {
-      subscribers.set(deliver, onFault)
+    subscribe(deliver, onFault, count = one) {
+      subscribers.set(deliver, { onFault, count })
       return () => {
         subscribers.delete(deliver)
       }
     },
     get subscribers() {
-      return subscribers.size
+      return [...subscribers.values()].reduce((sum, { count }) => sum + count(), 0)
     },
   }
 }
 
+const one = () => 1
 const encoder = new TextEncoder()
 
 /** SSE framing (choice 2): `id`, `event`, `data`; a baseline record carries no `id` line. */

@@ -8,7 +8,6 @@
  */
 import { SvcError } from '../../protocol/errors.js'
 import type { EventData } from '../../protocol/event/event.js'
-import { LIMITS } from '../../protocol/limits.js'
 import type { ExecutionActivitySnapshot, Session, SessionRuntimeSnapshot } from '../../protocol/session/session.js'
 import type { Store } from '../../store/store.js'
 import { type Audience, createAudiences } from './audiences.js'
@@ -16,12 +15,10 @@ import { type Bus, encodeFrame, sseFrame } from './bus.js'
 import type { EventQuery, Events, EventSubscription, FrameSink } from '../../ports/facades.js'
 import type { Families } from './families.js'
 import type { Journal } from './journal.js'
+import { createListeners } from './listeners.js'
 import type { Live } from './live.js'
-import type { DeliveryReports, Subscriptions } from './subscriptions.js'
+import type { Subscriptions } from './subscriptions.js'
 import type { Owners } from '../tenancy/owners.js'
-
-/** A reader's backlog is looked at once in so many records. */
-const LAG_CHECK = 64
 
 export type EventStream = Pick<Events, 'subscribe'>
 
@@ -47,6 +44,7 @@ interface StreamDeps {
 export function createEventStream(deps: StreamDeps): EventStream {
   const { store, subscriptions } = deps
   const audiences = createAudiences(deps)
+  const listeners = createListeners(deps.bus)
   return {
     subscribe(caller, { after, tail, limit, sessionId }: EventQuery, sink): EventSubscription {
       const start = after === undefined ? undefined : startAfter(deps, after)
@@ -58,7 +56,7 @@ export function createEventStream(deps: StreamDeps): EventStream {
         deliver(reports) {
           sendBaseline(deps, scope, sink)
           const { audience, leave } = audiences.join(caller, sessionId)
-          const stop = sendLive(deps, audience, sink, reports)
+          const stop = listeners.listen(audience, sink, reports)
           return () => {
             stop()
             leave()
@@ -152,22 +150,4 @@ function sendPage(
 function kin({ families }: StreamDeps, sessionId: string): readonly string[] {
   const members = families.members(families.rootOf(sessionId) ?? sessionId)
   return members.includes(sessionId) ? members : [...members, sessionId]
-}
-
-/** Delivers from now on. */
-function sendLive({ bus }: StreamDeps, scope: Audience, sink: FrameSink, { lagged, failed }: DeliveryReports): () => void {
-  let records = 0
-  let bytes = 0
-  let unchecked = 0
-  return bus.subscribe((record) => {
-    if (!scope.hears(record)) return
-    const frame = record.frame()
-    sink.write(frame, !record.durable)
-    bytes += frame.byteLength
-    unchecked += frame.byteLength
-    if (++records % LAG_CHECK !== 0 && unchecked < LIMITS.events.recordBytes) return
-    unchecked = 0
-    const pending = sink.pending()
-    if (pending > LIMITS.events.backlogBytes || (pending / bytes) * records > LIMITS.events.backlogRecords) lagged()
-  }, failed)
 }

@@ -20,6 +20,8 @@ export const searchLimits = {
     step: 8,
     /** Characters after which a step takes no further message. */
     stepText: 2_000,
+    /** Characters that come and go before the steps that did it are committed, where no step finds nothing left to do before. */
+    commitText: 16_000,
     /** Events that are looked at in one step, and bytes of them: many tell of one message. */
     events: 256,
     eventBytes: 512 * KiB,

@@ -11,12 +11,16 @@ export interface Entries {
   /** Whether anything was changed by it. */
   put(message: SearchedMessage): boolean
   remove(messageId: string): void
-  /** A part of the merging that was put off; false when there is none, as most often: runs are merged when there are enough of them. */
+  /** A part of the merging that was put off; false when there is none, as most often: runs are merged when there are enough of them, and what no commit has is none. */
   mergeOwed(): boolean
-  /** Removes some of what is too much or too old; false when nothing is . */
-  forget(): boolean
-  /** To be called when a step is rolled back: its words are not noted. */
-  forgetTerms(): void
+  /** Removes some of what is too much or too old; false when nothing is. */
+  removeOldest(): boolean
+  /** Characters that came and went since the last commit. */
+  readonly uncommitted: number
+  /** To be called after a commit: what it wrote is to be merged. Answers whether it wrote anything, and how much all commits have. */
+  committed(): { readonly isMore: boolean; readonly written: number }
+  /** To be called when steps are rolled back: their words are not noted. */
+  forget(): void
 }
 
 /** Full texts, and the pages of each that are merged after a step: more than its levels rewrite of what a step writes. */
@@ -33,6 +37,33 @@ function mergeBeside(handle: Handle): void {
     for (const table of Object.keys(MERGED))
       handle.exec(setting(table, 'automerge', 0) + setting(table, 'crisismerge', RUNS.tooMany) + setting(table, 'usermerge', RUNS.most))
   })()
+}
+
+/** The merging that was put off: a part of each full text at a time. */
+function createMerging(handle: Handle) {
+  mergeBeside(handle)
+  const merges = Object.entries(MERGED).map(([table, pages]) =>
+    handle.prepare(`insert into ${table} (${table}, rank) values ('merge', ${pages})`),
+  )
+  const changed = handle.prepare<[], { n: number }>('select total_changes() as n')
+  let owed: typeof merges = []
+  const changesOf = (merge: (typeof merges)[number]): number => {
+    const before = changed.get()?.n ?? 0
+    merge.run()
+    return (changed.get()?.n ?? 0) - before
+  }
+  return {
+    owe: () => void (owed = merges),
+    /** Answers whether there was anything to be done. */
+    step(): boolean {
+      while (owed.length > 0) {
+        const [first, ...others] = owed
+        owed = others
+        if (first !== undefined && changesOf(first) > ASKING) return true
+      }
+      return false
+    },
+  }
 }
 
 /** Words that are remembered as noted. */
@@ -56,17 +87,9 @@ export function createEntries(handle: Handle, meta: Meta, kept: () => KeptText):
   const deleteGrams = handle.prepare<[number]>('delete from grams where rowid = ?')
   const noteTerm = handle.prepare<[string]>('insert into terms (term) values (?) on conflict do nothing')
   const noteSpelling = handle.prepare<[number | bigint, string]>('insert into spelling (rowid, term) values (?, ?)')
-  mergeBeside(handle)
-  const merges = Object.entries(MERGED).map(([table, pages]) =>
-    handle.prepare(`insert into ${table} (${table}, rank) values ('merge', ${pages})`),
-  )
-  const changed = handle.prepare<[], { n: number }>('select total_changes() as n')
-  let owed: typeof merges = []
-  const changesOf = (merge: (typeof merges)[number]): number => {
-    const before = changed.get()?.n ?? 0
-    merge.run()
-    return (changed.get()?.n ?? 0) - before
-  }
+  const merging = createMerging(handle)
+  let uncommitted = 0
+  let written = 0
   const lastTerm = handle.prepare<[], { n: number }>('select coalesce(max(key), 0) as n from terms')
   const countTerms = () => lastTerm.get()?.n ?? 0
   let terms = countTerms()
@@ -74,7 +97,7 @@ export function createEntries(handle: Handle, meta: Meta, kept: () => KeptText):
   function remove(messageId: string): void {
     const doc = known.get(messageId)
     if (doc === undefined) return
-    owed = merges
+    uncommitted += doc.text.length
     amounts.subtract(doc.text)
     deleteDoc.run(doc.key)
     deleteWords.run(doc.key)
@@ -100,7 +123,7 @@ export function createEntries(handle: Handle, meta: Meta, kept: () => KeptText):
       if (before !== undefined) remove(id)
       else if (created < kept().since || created <= amounts.floor()) return false
       if (text.trim() === '') return before !== undefined
-      owed = merges
+      uncommitted += text.length
       const { lastInsertRowid: key } = insert.run(id, sessionId, role, created, text)
       amounts.add(text)
       const said = wordsOf(text)
@@ -111,7 +134,7 @@ export function createEntries(handle: Handle, meta: Meta, kept: () => KeptText):
       return true
     },
     remove,
-    forget() {
+    removeOldest() {
       const { bytes, since } = kept()
       const [first] = oldest.all(1)
       if (first === undefined || (amounts.bytes() <= bytes && first.created >= since)) return false
@@ -125,18 +148,22 @@ export function createEntries(handle: Handle, meta: Meta, kept: () => KeptText):
       }
       return count > 0
     },
-    forgetTerms() {
+    get uncommitted() {
+      return uncommitted
+    },
+    committed() {
+      const isMore = uncommitted > 0
+      if (isMore) merging.owe()
+      written += uncommitted
+      uncommitted = 0
+      return { isMore, written }
+    },
+    forget() {
+      uncommitted = 0
       noted.clear()
       terms = countTerms()
     },
-    mergeOwed() {
-      while (owed.length > 0) {
-        const [first, ...others] = owed
-        owed = others
-        if (first !== undefined && changesOf(first) > ASKING) return true
-      }
-      return false
-    },
+    mergeOwed: merging.step,
   }
 }
 

@@ -20,12 +20,17 @@ const VERSION = 3
 
 /** Pages of the log at which a commit moves it itself (I3): 16 MiB. */
 const LONGEST_LOG = 4096
-/** Commits between two moves. */
+/** Commits between two moves, and characters that they write. */
 const MOVED_EVERY = 40
+const MOVED_CHARACTERS = 80_000
 
 /** I3. To be told of every commit, and to be closed before the file is. `path`: undefined for one in memory. */
 export function logMover(path: string | undefined, handle: Handle): Checkpoints {
-  return createCheckpoints(path, { every: MOVED_EVERY, isSynced: handle.pragma('synchronous', { simple: true }) !== 0 })
+  return createCheckpoints(path, {
+    every: MOVED_EVERY,
+    characters: MOVED_CHARACTERS,
+    isSynced: handle.pragma('synchronous', { simple: true }) !== 0,
+  })
 }
 
 /** Names the start of the system this process runs in; null where the system does not tell. */

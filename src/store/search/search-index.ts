@@ -1,7 +1,8 @@
 /**
- * The index of what was said (subsystems i): kept up with the events in small steps, each one transaction of its own file.
+ * The index of what was said (subsystems i): kept up with the events in small steps.
  *
- * I1 A step and the cursor behind it are one commit, so a kill repeats at most one step, and none twice.
+ * I1 A step and the cursor behind it are one commit, so none is lost in part. Steps that follow each other share one, up to some characters: full
+ *    texts write what they have gathered in it. A kill repeats what was not committed; what is answered as done, or kept beside the texts, was.
  * I2 A message is read as it is now, not as the event tells it: steps may be repeated, left out or taken in any order.
  * I3 What the events no longer tell, because they are removed after a while, is read from the rows: the file is discarded, and made anew.
  * I4 A step is short: it stops after some characters, and the full texts are merged in steps of their own, some pages at a time.
@@ -14,13 +15,12 @@ import { LIMITS } from '../../protocol/limits.js'
 import { isSpoilt, storeFault } from '../disk/faults.js'
 import type { Checkpoints } from '../disk/checkpoints.js'
 import { closeIndexFile, logMover, openIndexFile, removeIndexFile } from './index-file.js'
-import { createEntries, type Entries } from './entries.js'
 import { createLookup, type Lookup } from './lookup.js'
-import { createMeta } from './meta.js'
 import type { KeptText, SearchIndex } from '../found.js'
-import type { SearchedMessage, SearchSource } from './source.js'
+import type { SearchSource } from './source.js'
 import { fused, openVectors, type Vectors } from './vectors.js'
 import { messageOf } from '../../protocol/message-of.js'
+import { createWriter, type Writer } from './writer.js'
 
 interface Opened {
   readonly handle: Handle
@@ -40,26 +40,19 @@ export function createSearchIndex(path: string | undefined, source: SearchSource
   function close(): void {
     if (opened === undefined) return
     const { handle, log } = opened
-    opened = undefined
-    log.close()
-    closeIndexFile(handle)
+    try {
+      settle(opened)
+    } finally {
+      opened = undefined
+      log.close()
+      closeIndexFile(handle)
+    }
   }
 
   function use(): { readonly isNew: boolean } {
-    const { handle, isNew } = openIndexFile(path)
-    try {
-      opened = {
-        handle,
-        log: logMover(path, handle),
-        writer: createWriter(handle, source, () => kept),
-        lookup: createLookup(handle),
-        isSpoilt: false,
-      }
-      return { isNew }
-    } catch (error) {
-      handle.close()
-      throw error
-    }
+    const { isNew, ...file } = openIn(path, source, () => kept)
+    opened = file
+    return { isNew }
   }
 
   return {
@@ -103,6 +96,7 @@ export function createSearchIndex(path: string | undefined, source: SearchSource
       if (opened === undefined || opened.isSpoilt) return 'the index of the search is not open'
       if (opened.vectors?.model === model) return undefined
       try {
+        settle(opened)
         opened = { ...opened, vectors: { model, of: openVectors(opened.handle, model) } }
         return undefined
       } catch (error) {
@@ -111,8 +105,10 @@ export function createSearchIndex(path: string | undefined, source: SearchSource
     },
     unembedded: (limit) => opened?.vectors?.of.pending(limit) ?? [],
     putVectors(entries) {
-      opened?.vectors?.of.put(entries)
-      opened?.log.committed()
+      if (opened?.vectors === undefined) return
+      settle(opened)
+      opened.vectors.of.put(entries)
+      opened.log.committed()
     },
     discard() {
       opened?.log.close()
@@ -133,138 +129,41 @@ export function createSearchIndex(path: string | undefined, source: SearchSource
   }
 }
 
+function openIn(path: string | undefined, source: SearchSource, kept: () => KeptText): Opened & { readonly isNew: boolean } {
+  const { handle, isNew } = openIndexFile(path)
+  try {
+    const writer = createWriter(handle, source, kept)
+    return { handle, isNew, log: logMover(path, handle), writer, lookup: createLookup(handle), isSpoilt: false }
+  } catch (error) {
+    handle.close()
+    throw error
+  }
+}
+
 function stepped({ handle, log, writer }: Opened): ReturnType<SearchIndex['step']> {
   try {
-    const result = writer.step()
-    log.committed()
+    const { result, written } = writer.step()
+    if (written !== undefined) log.committed(written)
     return result
   } catch (error) {
-    if (handle.inTransaction) handle.exec('rollback')
+    undo(handle, writer)
     if (isSpoilt(error)) return 'damaged'
-    writer.forget()
     throw storeFault(error, handle.name)
   }
 }
 
-interface Writer {
-  step(): ReturnType<SearchIndex['step']>
-  /** To be called when a step is rolled back (I6). */
-  forget(): void
-}
-
-/** Events that told nothing, before the cursor is moved behind them. */
-const FAR = 1000
-
-interface WorkRow {
-  readonly key: number
-  readonly sessionId: string
-  readonly isSweep: 0 | 1
-  readonly after: number
-}
-
-function createWriter(handle: Handle, source: SearchSource, kept: () => KeptText): Writer {
-  const meta = createMeta(handle)
-  const nextWork = handle.prepare<[], WorkRow>(
-    'select key, session_id as sessionId, is_sweep as isSweep, after from work order by key limit 1',
-  )
-  const addWork = handle.prepare<[string, 0 | 1]>('insert into work (session_id, is_sweep, after) values (?, ?, -1)')
-  const moveWork = handle.prepare<[number, number]>('update work set after = ? where key = ?')
-  const endWork = handle.prepare<[number]>('delete from work where key = ?')
-  const docsOf = handle.prepare<[string, number, number], { key: number; messageId: string }>(
-    'select key, message_id as messageId from docs where session_id = ? and key > ? order by key limit ?',
-  )
-  const entries = createEntries(handle, meta, kept)
-
-  /** Every message there is, by its row; what happens meanwhile is told by the events behind the cursor. */
-  function readAll(after: number): void {
-    const last = putSome(entries, source.all(after, LIMITS.search.step))
-    if (last === undefined) meta.set('read', 1)
-    else meta.set('after', last.key)
-  }
-
-  function readSession({ key, sessionId, after, isSweep }: WorkRow): void {
-    const { step } = LIMITS.search
-    if (isSweep === 1) {
-      const docs = docsOf.all(sessionId, after, step)
-      for (const { messageId } of docs) if (source.message(messageId) === undefined) entries.remove(messageId)
-      advance(key, docs.at(-1)?.key)
-    } else {
-      advance(key, putSome(entries, source.ofSession(sessionId, after, step))?.position)
-    }
-  }
-
-  function advance(key: number, after: number | undefined): void {
-    if (after === undefined) endWork.run(key)
-    else moveWork.run(after, key)
-  }
-
-  /** What there is to be done for all of a session: nothing for one that begins. */
-  function noteSession(sessionId: string): void {
-    if (docsOf.get(sessionId, -1, 1) !== undefined) addWork.run(sessionId, 1)
-    if (source.ofSession(sessionId, -1, 1).length > 0) addWork.run(sessionId, 0)
-  }
-
-  function readChanges(cursor: number): boolean {
-    let last: number | undefined
-    const touched = new Set<string>()
-    let characters = 0
-    for (const { sequence, sessionId, messageId, isSaid } of source.changes(cursor)) {
-      if (messageId === undefined) noteSession(sessionId)
-      else if (isSaid && !touched.has(messageId)) {
-        if (touched.size === LIMITS.search.step || characters >= LIMITS.search.stepText) break
-        touched.add(messageId)
-        const message = source.message(messageId)
-        if (message === undefined) entries.remove(messageId)
-        else if (entries.put(message)) characters += message.text.length
-      }
-      last = sequence
-    }
-    if (last !== undefined) meta.set('cursor', last)
-    else if (source.head() - cursor > FAR) meta.set('cursor', source.head())
-    return last !== undefined
-  }
-
-  function work(cursor: number | undefined): boolean {
-    if (cursor === undefined) {
-      meta.set('cursor', source.head())
-      meta.set('after', 0)
-      meta.set('read', 0)
-      return true
-    }
-    if (meta.get('read') !== 1) {
-      readAll(meta.get('after') ?? 0)
-      return true
-    }
-    const row = nextWork.get()
-    if (row !== undefined) {
-      readSession(row)
-      return true
-    }
-    return readChanges(cursor)
-  }
-
-  return {
-    step() {
-      const cursor = meta.get('cursor')
-      if (cursor !== undefined && (cursor < source.prunedThrough() || cursor > source.head())) return 'damaged' // I3
-      handle.exec('begin')
-      const isMore = entries.mergeOwed() || entries.forget() || work(cursor)
-      handle.exec('commit')
-      return isMore ? 'more' : 'done'
-    },
-    forget() {
-      meta.forget()
-      entries.forgetTerms()
-    },
+/** Commits the steps that are not. */
+function settle({ handle, log, writer }: Opened): void {
+  try {
+    const written = writer.commit()
+    if (written !== undefined) log.committed(written)
+  } catch (error) {
+    undo(handle, writer)
+    throw error
   }
 }
 
-/** Answers the last that was put: I4. */
-function putSome(entries: Entries, messages: readonly SearchedMessage[]): SearchedMessage | undefined {
-  let characters = 0
-  for (const message of messages) {
-    if (entries.put(message)) characters += message.text.length
-    if (characters >= LIMITS.search.stepText) return message
-  }
-  return messages.at(-1)
+function undo(handle: Handle, writer: Writer): void {
+  if (handle.inTransaction) handle.exec('rollback')
+  writer.forget()
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import { openIndexFile } from '../../../src/store/search/index-file.js'
+import { openHandle } from '../../../src/store/opening/database.js'
 import { openStore } from '../../../src/store/open.js'
 import type { Store } from '../../../src/store/store.js'
 import { session, text, user } from '../records.js'
@@ -120,7 +121,7 @@ describe('what changes', () => {
   it('takes no more text in one step than there is time for, and merges in steps of their own', () => {
     const text = 'a retry of it '.repeat(LIMITS.search.stepText / 14 + 1)
     const store = storeWith(Array.from({ length: 5 }, (_, at) => ({ id: `msg_${at}`, text })))
-    expect(catchUp(store)).toBe(1 + 5 + 1)
+    expect(catchUp(store)).toBe(1 + 5 + 1 + 1)
     store.transact('process', () => {
       for (let at = 5; at < 8; at++) {
         say(store, { id: `msg_${at}`, text })
@@ -128,7 +129,7 @@ describe('what changes', () => {
       }
     })
     // With the eighth run words and grams have enough to be merged; of spelling there is one.
-    expect(catchUp(store)).toBe(3 + 2)
+    expect(catchUp(store)).toBe(3 + 1 + 2)
     expect(find(store, 'retry')).toHaveLength(8)
   })
 
@@ -226,6 +227,42 @@ describe('the file', () => {
     expect(catchUp(second)).toBeGreaterThan(0)
     expect(find(second, 'tapir')).toEqual(['msg_9'])
     second.close()
+  })
+
+  it('has steps that follow each other in one commit, up to some text, and what an orderly end finds uncommitted', () => {
+    const { store: open, path } = stored()
+    const store = storeWith([], open())
+    catchUp(store)
+    const long = 'a retry of it '.repeat(LIMITS.search.stepText / 14 + 1)
+    let said = 0
+    const sayMore = (count: number) =>
+      store.transact('process', () => {
+        for (const last = said + count; said < last; said++) {
+          say(store, { id: `msg_${said}`, text: long })
+          tell(store, 'message.updated', { info: { id: `msg_${said}` } })
+        }
+      })
+    /** As somebody finds it who comes after a kill. */
+    const kept = () => {
+      const handle = openHandle(path)
+      const count = Number(handle.prepare('select count(*) from docs').pluck().get())
+      handle.close()
+      return count
+    }
+    sayMore(3)
+    expect([store.search.step(), store.search.step(), kept(), store.search.size()]).toEqual(['more', 'more', 0, 2])
+    catchUp(store)
+    expect(kept()).toBe(3)
+    sayMore(20)
+    for (let steps = 0; kept() === 3; steps++) expect([store.search.step(), steps < 20]).toEqual(['more', true])
+    expect([kept(), (kept() - 3) * long.length >= LIMITS.search.commitText]).toEqual([3 + 8, true])
+    while (store.search.size() === kept()) expect(store.search.step()).toBe('more')
+    const had = store.search.size()
+    store.close()
+    expect(kept()).toBe(had)
+    const again = open()
+    expect([catchUp(again) > 0, again.search.size()]).toEqual([true, 23])
+    again.close()
   })
 
   it('stays small in runs to look into, merged beside the steps, however often it is written', () => {

@@ -13,13 +13,13 @@ import { CONFIG_FILE, configOf, type Life, PLACES, type Said } from './life.js'
 
 /** What is done with a server, but for its life and its time. */
 export type Act = Exclude<Step, { readonly do: Beside }>
-type Beside = 'release' | 'leave' | 'return' | 'stall' | 'wait' | 'jump' | 'die' | 'restart' | 'fill' | 'free' | 'slow' | 'when'
+type Beside = 'release' | 'leave' | 'return' | 'stall' | 'wait' | 'calm' | 'jump' | 'die' | 'restart' | 'fill' | 'free' | 'slow' | 'when'
 
 /** What is written to be due once is due so many ms later. */
 export const SOON = 20_000
 /** Prompts of a flood, and characters of each: more than may wait. */
-const FLOOD = 36
-const LONG = 1_000_000
+const FLOOD = 40
+export const LONG = 20_000
 const SESSIONS = 3
 const DIRECTORY = PLACES.cwd
 

@@ -2,6 +2,8 @@
 import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import { LIMITS } from '../../src/protocol/limits.js'
 import { TRANSIENT_EVENTS } from '../../src/protocol/event/event.js'
+import { LONG } from './acts.js'
+import { WAITING_SCALE } from './faults.js'
 import { unfinished } from '../e2e/server/transcript.js'
 import { WORK_INVARIANTS } from './invariants-work.js'
 import { caughtUp, createReader, isOfMessage, logOf } from './reader.js'
@@ -155,10 +157,14 @@ function oneRun({ life, sessions }: World): string | undefined {
   return twice && `the session ${twice} has more`
 }
 
+/** Bytes of a prompt with all that belongs to it: the last that is let in counts as what it is. */
+const LONGEST = 1.5 * LONG
+
 function boundedQueue({ life, sessions }: World): string | undefined {
   const { queueRows, queueBytes } = LIMITS.sessions
   const { queue } = life.store
-  const long = sessions.find((id) => queue.size(id) > queueRows || queue.bytes(id) > queueBytes)
+  const most = queueBytes / WAITING_SCALE + LONGEST
+  const long = sessions.find((id) => queue.size(id) > queueRows || queue.bytes(id) > most)
   return long && `of the session ${long} wait ${queue.size(long)} prompts with ${queue.bytes(long)} bytes`
 }
 

@@ -18,8 +18,8 @@ type Beside = 'release' | 'leave' | 'return' | 'stall' | 'wait' | 'calm' | 'jump
 /** What is written to be due once is due so many ms later. */
 export const SOON = 20_000
 /** Prompts of a flood, and characters of each: more than may wait. */
-const FLOOD = 40
-export const LONG = 20_000
+const FLOOD = 14
+export const LONG = 4200
 const SESSIONS = 3
 const DIRECTORY = PLACES.cwd
 

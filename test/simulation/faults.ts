@@ -11,7 +11,7 @@ export interface Faults {
 }
 
 /** Each byte of a prompt that waits counts as so many: what may wait is more than a history can send at little cost. */
-export const WAITING_SCALE = 50
+export const WAITING_SCALE = 1000
 
 export function faultyStore(store: Store, faults: Faults): Store {
   const refuse = () => {

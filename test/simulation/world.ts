@@ -59,6 +59,8 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
   const underWay = new Set<Promise<unknown>>()
   /** What REST answers, since the last step and the last event. */
   const read = new Map<string, Message[]>()
+  /** The last that REST has answered, which is mostly what it answers next. */
+  const answered = new Map<string, { readonly rawJson: string; readonly messages: Message[] }>()
   let era = 0
   let heard = 0
   let lives = 0
@@ -258,7 +260,12 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
     },
     calm,
     messages(sessionId) {
-      const messages = read.get(sessionId) ?? (JSON.parse(life.runtime.sessions.context(sessionId).rawJson) as Message[])
+      const known = read.get(sessionId)
+      if (known !== undefined) return known
+      const { rawJson } = life.runtime.sessions.context(sessionId)
+      const before = answered.get(sessionId)
+      const messages = before?.rawJson === rawJson ? before.messages : (JSON.parse(rawJson) as Message[])
+      answered.set(sessionId, { rawJson, messages })
       read.set(sessionId, messages)
       return messages
     },

@@ -19,6 +19,8 @@ type Beside = 'release' | 'leave' | 'return' | 'stall' | 'wait' | 'calm' | 'jump
 export const SOON = 20_000
 /** Prompts of a flood, and characters of each: more than may wait. */
 const FLOOD = 14
+/** What waits does so because the model takes its time. */
+const STUCK: readonly Play[] = [{ as: 'hangs', words: 0 }]
 export const LONG = 4200
 const SESSIONS = 3
 const DIRECTORY = PLACES.cwd
@@ -75,7 +77,7 @@ function actOnSession(acting: Acting, id: string, step: Extract<Act, { readonly 
       return prompt(acting, id, step)
     case 'flood':
       for (let each = 0; each < FLOOD; each++)
-        prompt(acting, id, { name: step.name + each, delivery: 'queue', plays: [], characters: LONG })
+        prompt(acting, id, { name: step.name + each, delivery: 'queue', plays: each === 0 ? STUCK : [], characters: LONG })
       return
     case 'abort':
       return abort(acting, id, step.queue)

@@ -62,7 +62,7 @@ type Act =
     }
   /** The client sends a prompt again, as it does when it has heard no answer. */
   | { readonly do: 'repeat'; readonly name: number }
-  /** More prompts than may wait, of no model. */
+  /** More prompts than may wait: the model hangs at the first. */
   | { readonly do: 'flood'; readonly session: number; readonly name: number }
   | { readonly do: 'abort'; readonly session: number; readonly queue: 'go-on' | 'hold' | 'clear' }
   | { readonly do: 'clear' | 'pop' | 'undo' | 'redo'; readonly session: number }
@@ -203,15 +203,23 @@ function drawTaste(random: Random): Taste {
   }
 }
 
-/** What repeats a prompt repeats one that may have been sent: mostly one of the last, of which there may be no answer yet. */
+/**
+ * What repeats a prompt repeats one that may have been sent, mostly one of the last, of which there may be no answer yet; what is answered is mostly
+ * what was asked last.
+ */
 function aimed(random: Random, act: Act, history: History): Act {
+  if (act.do === 'answer') return { ...act, request: random.below(1 + act.request) }
   const sent = act.do === 'repeat' ? history.flatMap((step) => (step.do === 'prompt' ? [step.name] : [])) : []
   if (act.do !== 'repeat' || sent.length === 0) return act
   return { ...act, name: random.pick(random.isOneIn(3) ? sent : sent.slice(-LAST)) }
 }
 
-/** A client that hears nothing sends its prompt again; after a start nobody may be there, and what the server does is its own doing. */
+/**
+ * A client that hears nothing sends its prompt again; who has deleted a conversation begins another; after a start nobody may be there, and what
+ * the server does is its own doing.
+ */
 function sequelOf(random: Random, act: Act): readonly Step[] {
+  if (act.do === 'delete' && random.isOneIn(2)) return [{ do: 'create' }]
   if (act.do === 'prompt' && random.isOneIn(6)) return [{ do: 'repeat', name: act.name }]
   return (act.do === 'die' || act.do === 'restart') && random.isOneIn(2) ? [{ do: 'calm' }] : []
 }

@@ -42,8 +42,8 @@ export function differently(random: Random): Manner {
   return {
     as: swarm(random, AS, ['says', 'calls']),
     own: swarm(random, OWN, ['answers']),
-    delegating: swarm(random, DELEGATING, ['task']),
-    delegates: random.pick([1, 2, DELEGATES, DELEGATES, 9]),
+    delegating: swarm(random, { ...DELEGATING, waits: 2 }, ['task']),
+    delegates: random.pick([1, 1, 2, DELEGATES, 9]),
   }
 }
 

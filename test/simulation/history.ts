@@ -196,7 +196,7 @@ export function draw(random: Random, steps: number, { floods = false, hours = fa
 
 function drawTaste(random: Random): Taste {
   return {
-    kinds: swarm<Kind>(random, { ...OFTEN, calm: 1 }, ALWAYS),
+    kinds: swarm<Kind>(random, { ...OFTEN, prompt: 2 * OFTEN.prompt, calm: 1 }, ALWAYS),
     manner: differently(random),
     floods: random.isOneIn(FLOODED) ? FLOODS : undefined,
     hasSequels: !random.isOneIn(3),
@@ -215,12 +215,13 @@ function aimed(random: Random, act: Act, history: History): Act {
 }
 
 /**
- * A client that hears nothing sends its prompt again; who has deleted a conversation begins another; after a start nobody may be there, and what
+ * A client that hears nothing sends its prompt again; who sees what comes of it may have seen enough; who has deleted a conversation begins another; after a start nobody may be there, and what
  * the server does is its own doing.
  */
 function sequelOf(random: Random, act: Act): readonly Step[] {
   if (act.do === 'delete' && random.isOneIn(2)) return [{ do: 'create' }]
   if (act.do === 'prompt' && random.isOneIn(6)) return [{ do: 'repeat', name: act.name }]
+  if (act.do === 'prompt' && random.isOneIn(4)) return [{ do: 'abort', session: act.session, queue: 'go-on' }]
   return (act.do === 'die' || act.do === 'restart') && random.isOneIn(2) ? [{ do: 'calm' }] : []
 }
 

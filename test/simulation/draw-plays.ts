@@ -42,7 +42,7 @@ export function differently(random: Random): Manner {
   return {
     as: swarm(random, AS, ['says', 'calls']),
     own: swarm(random, OWN, ['answers']),
-    delegating: swarm(random, { ...DELEGATING, waits: 2 }, ['task']),
+    delegating: swarm<Delegating>(random, { ...DELEGATING, waits: 2 }, ['task']),
     delegates: random.pick([1, 1, 2, DELEGATES, 9]),
   }
 }

@@ -13,13 +13,15 @@ import { CONFIG_FILE, configOf, type Life, PLACES, type Said } from './life.js'
 
 /** What is done with a server, but for its life and its time. */
 export type Act = Exclude<Step, { readonly do: Beside }>
-type Beside = 'release' | 'leave' | 'return' | 'stall' | 'wait' | 'jump' | 'die' | 'restart' | 'fill' | 'free' | 'slow' | 'when'
+type Beside = 'release' | 'leave' | 'return' | 'stall' | 'wait' | 'calm' | 'jump' | 'die' | 'restart' | 'fill' | 'free' | 'slow' | 'when'
 
 /** What is written to be due once is due so many ms later. */
 export const SOON = 20_000
 /** Prompts of a flood, and characters of each: more than may wait. */
-const FLOOD = 36
-const LONG = 1_000_000
+const FLOOD = 14
+/** What waits does so because the model takes its time. */
+const STUCK: readonly Play[] = [{ as: 'hangs', words: 0 }]
+export const LONG = 4200
 const SESSIONS = 3
 const DIRECTORY = PLACES.cwd
 
@@ -75,7 +77,7 @@ function actOnSession(acting: Acting, id: string, step: Extract<Act, { readonly 
       return prompt(acting, id, step)
     case 'flood':
       for (let each = 0; each < FLOOD; each++)
-        prompt(acting, id, { name: step.name + each, delivery: 'queue', plays: [], characters: LONG })
+        prompt(acting, id, { name: step.name + each, delivery: 'queue', plays: each === 0 ? STUCK : [], characters: LONG })
       return
     case 'abort':
       return abort(acting, id, step.queue)

@@ -36,7 +36,7 @@ const FOUND: Readonly<Record<string, readonly [says: string, history: History]>>
   'a part that is left open': ['no part is open in a message that has ended', [create, asks]],
   'an answer that is accepted twice': ['a request is answered once', [create, asks, { do: 'answer', request: 0, how: 'once' }, kill]],
   'a cursor that skips one': ['no durable event is missing or doubled on the wire', [create, asks, { do: 'restart' }]],
-  'a queue without a bound': ['the queue of a session is bounded', [create, hangs, { do: 'flood', session: 0, name: 2000 }]],
+  'a queue without a bound': ['the queue of a session is bounded', [create, { do: 'flood', session: 0, name: 2000 }]],
   'an event that is sent twice': ['sequences on the wire only grow, and each is a cursor', [create, says]],
   'an event that is left out': ['no durable event is missing or doubled on the wire', [create, says, waits, asks]],
   'a frame that comes late': ['sequences on the wire only grow, and each is a cursor', [create, says, waits, asks]],
@@ -124,10 +124,9 @@ test('every defect that can be planted has a history that shows it', () => {
 })
 
 test('nothing is found where nothing was planted', async () => {
-  for (const [, history] of Object.values(FOUND)) {
-    if (history.some((step) => step.do === 'flood')) continue // It takes long.
-    expect((await play(1, history)).fault).toBeUndefined()
-  }
+  // Some histories show several defects.
+  const histories = new Map(Object.values(FOUND).map(([, history]) => [JSON.stringify(history), history]))
+  for (const history of histories.values()) expect((await play(1, history)).fault).toBeUndefined()
 })
 
 test.each(Object.entries(FOUND))('%s is found', async (name, [says, history]) => {

@@ -2,6 +2,7 @@
 import type { DiskFault } from '../../src/simulation/disk.js'
 import type { Random } from '../../src/simulation/random.js'
 import { drawBeside } from './draw-beside.js'
+import { differently, drawPlays, type Manner, USUAL } from './draw-plays.js'
 import type { Said } from './life.js'
 import type { Moment } from './moments.js'
 import { swarm } from './swarm.js'
@@ -26,11 +27,11 @@ export type Play =
  * `writes` writes one of few files, `holds` waits until it is released, `late` does so whatever is aborted meanwhile; `guarded` needs a permission, `question` an answer; `forbidden` has
  * none, and `nothing` is there under that name.
  */
-const OWN = ['answers', 'writes', 'fails', 'holds', 'late', 'guarded', 'guarded', 'question', 'forbidden', 'nothing'] as const
+export type Own = 'answers' | 'writes' | 'fails' | 'holds' | 'late' | 'guarded' | 'question' | 'forbidden' | 'nothing'
 /** A task in the background, one that is waited for, more for the task that was delegated last, the end of all, and a look at all. */
-const DELEGATING = ['task', 'task', 'waits', 'more', 'stops', 'looks'] as const
+export type Delegating = 'task' | 'waits' | 'more' | 'stops' | 'looks'
 
-export type Called = (typeof OWN)[number] | (typeof DELEGATING)[number]
+export type Called = Own | Delegating
 
 /** What a file of a workflow says besides its prompt. `soon`: once, some seconds later; `broken`: it cannot be read. */
 export interface Workflow {
@@ -61,7 +62,7 @@ type Act =
     }
   /** The client sends a prompt again, as it does when it has heard no answer. */
   | { readonly do: 'repeat'; readonly name: number }
-  /** More prompts than may wait, of no model. */
+  /** More prompts than may wait: the model hangs at the first. */
   | { readonly do: 'flood'; readonly session: number; readonly name: number }
   | { readonly do: 'abort'; readonly session: number; readonly queue: 'go-on' | 'hold' | 'clear' }
   | { readonly do: 'clear' | 'pop' | 'undo' | 'redo'; readonly session: number }
@@ -92,6 +93,8 @@ type Act =
   /** A client has the conversation compacted. */
   | { readonly do: 'compact'; readonly session: number }
   | { readonly do: 'wait'; readonly ms: number }
+  /** Nobody does anything new until nothing is under way, and all that must hold then is looked at. */
+  | { readonly do: 'calm' }
   /** The wall clock alone. */
   | { readonly do: 'jump'; readonly ms: number }
   | { readonly do: 'die'; readonly how: 'kill' | 'power'; readonly torn: number }
@@ -112,6 +115,11 @@ const JUMPS = [-3_600_000, -1000, 1000, 3_600_000, 86_400_000]
 const SESSIONS = 3
 const CLIENTS = 2
 const WORKFLOWS = 3
+/** In a history with floods one comes in so many steps; of those that a search draws, one in so many has them. */
+const FLOODS = 30
+const FLOODED = 6
+/** Of the prompts. */
+const LAST = 3
 const PLUGINS = ['dev.svc.subagents', 'dev.svc.workflows']
 /** Of so many steps each is how many. */
 const OFTEN = {
@@ -147,42 +155,83 @@ const OFTEN = {
 } as const satisfies Partial<Record<Step['do'] | 'beside', number>>
 const KINDS = (Object.keys(OFTEN) as (keyof typeof OFTEN)[]).flatMap((kind) => Array.from({ length: OFTEN[kind] }, () => kind))
 
+const CALM_EVERY = 60
+
 /** In every history. */
 const ALWAYS = ['prompt', 'wait', 'create'] as const
 
+/** How histories differ from others in what they are full of. */
+interface Taste {
+  readonly kinds: readonly Kind[]
+  readonly manner: Manner
+  /** A flood comes once in so many steps; undefined = never. */
+  readonly floods: number | undefined
+  /** What is done next may follow from what was done just now. */
+  readonly hasSequels: boolean
+}
+
+type Kind = keyof typeof OFTEN | 'calm'
+
 /**
- * A history of so many steps. `floods`: with more prompts than may wait, which takes long; `hours`: with long waits; `swarms`: with some acts
- * more often than with others.
+ * A history of so many steps. `floods`: with more prompts than may wait; `hours`: with long waits; `swarms`: with some acts more often than with
+ * others.
  */
 export function draw(random: Random, steps: number, { floods = false, hours = false, swarms = false } = {}): History {
-  const kinds = swarms ? swarm(random, OFTEN, ALWAYS) : KINDS
+  const taste = swarms ? drawTaste(random) : { kinds: KINDS, manner: USUAL, floods: floods ? FLOODS : undefined, hasSequels: false }
   const history: Step[] = [{ do: 'create' }]
   let name = 0
-  const flooding = floods || (swarms && random.isOneIn(24))
   while (history.length < steps) {
-    if (flooding && random.isOneIn(30)) history.push({ do: 'flood', session: random.below(SESSIONS), name: (name += 2000) })
-    else {
-      const drawn = drawAct(random, kinds, ++name)
-      const act = swarms ? aimed(random, drawn, history) : drawn
-      const waits = hours && act.do === 'wait' && random.isOneIn(3) ? { ms: random.pick(HOURS) } : {}
-      history.push({ ...act, ...waits, ...(random.isOneIn(2) && { turns: random.below(4) }) })
+    if (taste.floods !== undefined && random.isOneIn(taste.floods)) {
+      history.push({ do: 'flood', session: random.below(SESSIONS), name: (name += 2000) })
+      continue
     }
+    const drawn = drawAct(random, taste, ++name)
+    const act = swarms ? aimed(random, drawn, history) : drawn
+    const waits = hours && act.do === 'wait' && random.isOneIn(3) ? { ms: random.pick(HOURS) } : {}
+    history.push({ ...act, ...waits, ...(random.isOneIn(2) && { turns: random.below(4) }) })
+    if (taste.hasSequels) history.push(...sequelOf(random, act))
   }
-  return history
+  return history.flatMap((step, at) => ((at + 1) % CALM_EVERY === 0 && at + 1 < steps ? [step, { do: 'calm' }] : [step]))
 }
 
-/** What repeats a prompt repeats one that may have been sent. */
+function drawTaste(random: Random): Taste {
+  return {
+    kinds: swarm<Kind>(random, { ...OFTEN, prompt: 2 * OFTEN.prompt, calm: 1 }, ALWAYS),
+    manner: differently(random),
+    floods: random.isOneIn(FLOODED) ? FLOODS : undefined,
+    hasSequels: !random.isOneIn(3),
+  }
+}
+
+/**
+ * What repeats a prompt repeats one that may have been sent, mostly one of the last, of which there may be no answer yet; what is answered is mostly
+ * what was asked last.
+ */
 function aimed(random: Random, act: Act, history: History): Act {
+  if (act.do === 'answer') return { ...act, request: random.below(1 + act.request) }
   const sent = act.do === 'repeat' ? history.flatMap((step) => (step.do === 'prompt' ? [step.name] : [])) : []
-  return act.do === 'repeat' && sent.length > 0 ? { ...act, name: random.pick(sent) } : act
+  if (act.do !== 'repeat' || sent.length === 0) return act
+  return { ...act, name: random.pick(random.isOneIn(3) ? sent : sent.slice(-LAST)) }
 }
 
-function drawAct(random: Random, kinds: readonly (keyof typeof OFTEN)[], name: number): Act {
+/**
+ * A client that hears nothing sends its prompt again; who sees what comes of it may have seen enough; who has deleted a conversation begins another; after a start nobody may be there, and what
+ * the server does is its own doing.
+ */
+function sequelOf(random: Random, act: Act): readonly Step[] {
+  if (act.do === 'delete' && random.isOneIn(2)) return [{ do: 'create' }]
+  if (act.do === 'prompt' && random.isOneIn(6)) return [{ do: 'repeat', name: act.name }]
+  if (act.do === 'prompt' && random.isOneIn(4)) return [{ do: 'abort', session: act.session, queue: 'go-on' }]
+  return (act.do === 'die' || act.do === 'restart') && random.isOneIn(2) ? [{ do: 'calm' }] : []
+}
+
+function drawAct(random: Random, { kinds, manner }: Taste, name: number): Act {
   const kind = random.pick(kinds)
+  const plays = () => drawPlays(random, manner)
   const session = random.below(SESSIONS)
   switch (kind) {
     case 'prompt':
-      return { do: kind, session, name, delivery: random.isOneIn(3) ? 'steer' : 'queue', plays: drawPlays(random) }
+      return { do: kind, session, name, delivery: random.isOneIn(3) ? 'steer' : 'queue', plays: plays() }
     case 'repeat':
       return { do: kind, name: 1 + random.below(name) }
     case 'abort':
@@ -203,6 +252,7 @@ function drawAct(random: Random, kinds: readonly (keyof typeof OFTEN)[], name: n
     case 'create':
       return { do: kind, untitled: random.isOneIn(3) }
     case 'restart':
+    case 'calm':
     case 'free':
       return { do: kind }
     case 'fill':
@@ -213,9 +263,9 @@ function drawAct(random: Random, kinds: readonly (keyof typeof OFTEN)[], name: n
         says: { guarded: random.pick(['ask', 'ask', 'allow', 'deny']), off: random.isOneIn(4) ? [random.pick(PLUGINS)] : [] },
       }
     case 'beside':
-      return drawBeside(random, name, () => drawPlays(random))
+      return drawBeside(random, name, plays)
     case 'save':
-      return { do: kind, workflow: random.below(WORKFLOWS), name, says: drawWorkflow(random), plays: drawPlays(random) }
+      return { do: kind, workflow: random.below(WORKFLOWS), name, says: drawWorkflow(random), plays: plays() }
     case 'lose':
     case 'activate':
     case 'pause':
@@ -226,19 +276,6 @@ function drawAct(random: Random, kinds: readonly (keyof typeof OFTEN)[], name: n
       return { do: kind, session }
   }
 }
-
-function drawPlays(random: Random, isBelow = false): Play[] {
-  return Array.from({ length: 1 + random.below(3) }, () => {
-    const words = random.below(4)
-    const as = random.pick(['says', 'says', 'calls', 'calls', 'calls', 'calls', 'fails', 'cut', 'hangs', 'fills', 'overflows'] as const)
-    if (as === 'fails') return { as, words, retryable: !random.isOneIn(3) }
-    if (as !== 'calls') return { as, words }
-    const tools = Array.from({ length: 1 + random.below(3) }, (): Called => random.pick(random.isOneIn(isBelow ? 9 : 3) ? DELEGATING : OWN))
-    return { as, words, tools, ...(!isBelow && tools.some(delegates) && { below: drawPlays(random, true) }) }
-  })
-}
-
-const delegates = (tool: Called) => tool === 'task' || tool === 'waits' || tool === 'more'
 
 function drawWorkflow(random: Random): Workflow {
   return {

@@ -1,10 +1,13 @@
 /** What holds of every server at any time, in the words of the specification. Each answers what it found wrong; undefined = it holds. */
 import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
+import type { Message } from '../../src/protocol/message/message.js'
 import { LIMITS } from '../../src/protocol/limits.js'
 import { TRANSIENT_EVENTS } from '../../src/protocol/event/event.js'
+import { LONG } from './acts.js'
+import { WAITING_SCALE } from './faults.js'
 import { unfinished } from '../e2e/server/transcript.js'
 import { WORK_INVARIANTS } from './invariants-work.js'
-import { caughtUp, createReader, isOfMessage, logOf } from './reader.js'
+import { caughtUp, createReader, isOfMessage, logOf, type Reader } from './reader.js'
 import type { World } from './world.js'
 
 export interface Invariant {
@@ -93,14 +96,37 @@ function foldIsRest({ life, sessions, witness, readers, messages }: World): stri
   const busy = life.runtime.sessions.status(TRUSTED_CALLER)
   for (const id of sessions) {
     if (busy[id] !== undefined) continue
-    const rest = JSON.stringify(messages(id))
-    for (const { isThere, transcripts } of [witness, ...readers]) {
-      if (!isThere) continue
-      const folded = JSON.stringify(transcripts.messages(id))
+    const rest = textOf(messages(id))
+    for (const reader of [witness, ...readers]) {
+      if (!reader.isThere) continue
+      const folded = foldedBy(reader, id)
       if (folded !== rest) return difference(folded, rest)
     }
   }
   return undefined
+}
+
+const texts = new WeakMap<readonly Message[], string>()
+
+/** JSON of what nobody changes. */
+function textOf(messages: readonly Message[]): string {
+  const text = texts.get(messages) ?? JSON.stringify(messages)
+  texts.set(messages, text)
+  return text
+}
+
+const foldings = new WeakMap<Reader, Map<string, { readonly seen: number; readonly text: string }>>()
+
+/** JSON of what a reader has, of a session. */
+function foldedBy(reader: Reader, sessionId: string): string {
+  const { seen } = reader
+  const known = foldings.get(reader) ?? new Map<string, { readonly seen: number; readonly text: string }>()
+  foldings.set(reader, known)
+  const last = known.get(sessionId)
+  if (last?.seen === seen) return last.text
+  const text = JSON.stringify(reader.transcripts.messages(sessionId))
+  known.set(sessionId, { seen, text })
+  return text
 }
 
 async function logIsRest(world: World): Promise<string | undefined> {
@@ -155,10 +181,14 @@ function oneRun({ life, sessions }: World): string | undefined {
   return twice && `the session ${twice} has more`
 }
 
+/** Bytes of a prompt with all that belongs to it: the last that is let in counts as what it is. */
+const LONGEST = 1.5 * LONG
+
 function boundedQueue({ life, sessions }: World): string | undefined {
   const { queueRows, queueBytes } = LIMITS.sessions
   const { queue } = life.store
-  const long = sessions.find((id) => queue.size(id) > queueRows || queue.bytes(id) > queueBytes)
+  const most = queueBytes / WAITING_SCALE + LONGEST
+  const long = sessions.find((id) => queue.size(id) > queueRows || queue.bytes(id) > most)
   return long && `of the session ${long} wait ${queue.size(long)} prompts with ${queue.bytes(long)} bytes`
 }
 

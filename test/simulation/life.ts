@@ -8,6 +8,7 @@ import type { Runtime } from '../../src/ports/facades.js'
 import type { NativePlugin } from '../../src/ports/plugin.js'
 import {
   beginLife as beginOn,
+  busyTurns,
   createMachines,
   type Death,
   firstRemains as firstOn,
@@ -22,7 +23,7 @@ import type { Store } from '../../src/store/store.js'
 import { type Faults, faultyStore } from './faults.js'
 import { slowDisk } from './slow-disk.js'
 
-export { turns } from '../../src/published/testing/simulated/life.js'
+export { busyTurns as turns } from '../../src/published/testing/simulated/life.js'
 
 /** What is broken on purpose, to see whether it is found. */
 export interface Defect {
@@ -96,6 +97,7 @@ export async function beginLife({ from, random, plugins, answersSent, defect, fa
     wrapDisk: (disk, clock) => slowDisk(disk, clock, faults),
     wrapStore: (store) => defect.store?.(faultyStore(store, faults)) ?? faultyStore(store, faults),
     losesSyncs: defect.losesSyncs === true,
+    settle: busyTurns,
   })
   onLife?.(life)
   const fall: Life['fall'] = (how, torn) => {

@@ -2,7 +2,7 @@
 import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import { TRANSIENT_EVENTS } from '../../src/protocol/event/event.js'
 import type { EventSubscription, FrameSink, Runtime } from '../../src/ports/facades.js'
-import { type SeenEvent, sinkOf } from '../../src/published/testing/heard.js'
+import { type SeenEvent, sinkOf, type Written, writtenIn } from '../../src/published/testing/heard.js'
 import { gate } from '../../src/published/testing/steps.js'
 import type { EventRow, Store } from '../../src/store/store.js'
 import type { AnyEvent } from '../e2e/server/stream.js'
@@ -15,6 +15,8 @@ export interface Reader {
   /** Sequence of the last event it can go on behind. */
   readonly cursor: number
   readonly transcripts: Transcripts
+  /** How many events it was sent. */
+  readonly seen: number
   /** Sequences of durable events, of messages and of all others, since it came for the first time. */
   readonly others: readonly number[]
   /** What was wrong on the wire, in order. */
@@ -41,10 +43,12 @@ export function createReader(hear: (event: SeenEvent) => void = () => undefined)
   const others: number[] = []
   const faults: string[] = []
   let cursor = 0
+  let seen = 0
   let subscription: EventSubscription | undefined
-  let line = createLine(sinkOf(see), () => undefined)
+  let line = createLine(sinkOf(see, readOnce), () => undefined)
 
   function see(event: SeenEvent, hasCursor: boolean): void {
+    seen++
     hear(event)
     transcripts.see(event as unknown as AnyEvent)
     if (!hasCursor) return
@@ -61,13 +65,16 @@ export function createReader(hear: (event: SeenEvent) => void = () => undefined)
       return cursor
     },
     transcripts,
+    get seen() {
+      return seen
+    },
     others,
     faults,
     come(runtime) {
       line.flow()
       if (subscription !== undefined) return
       const query = { after: cursor, tail: false, limit: PAGE, sessionId: undefined }
-      const taken = createLine(sinkOf(see), () => (subscription = undefined))
+      const taken = createLine(sinkOf(see, readOnce), () => (subscription = undefined))
       line = taken
       try {
         const { close } = runtime.events.subscribe(TRUSTED_CALLER, query, taken.sink)
@@ -88,6 +95,17 @@ export function createReader(hear: (event: SeenEvent) => void = () => undefined)
       left?.close()
     },
   }
+}
+
+const read = new WeakMap<Uint8Array, readonly Written[]>()
+
+/** Many readers are sent the same frame. */
+function readOnce(frame: Uint8Array): readonly Written[] {
+  const known = read.get(frame)
+  if (known !== undefined) return known
+  const written = writtenIn(frame)
+  read.set(frame, written)
+  return written
 }
 
 interface Line {

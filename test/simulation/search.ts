@@ -6,7 +6,7 @@ import { shrink, type Shrunk } from './shrink.js'
 import { play } from './simulate.js'
 
 /** Steps of a history. */
-const STEPS = 80
+const STEPS = 50
 
 export interface FoundDefect {
   /** Of the history that showed it. */

@@ -2,7 +2,7 @@
 import type { History, Step } from './history.js'
 import type { Defect } from './life.js'
 import { simplerThan } from './simpler.js'
-import { CALM_EVERY, play, type Played } from './simulate.js'
+import { play, type Played } from './simulate.js'
 
 export interface Shrunk {
   readonly history: History
@@ -37,7 +37,6 @@ export async function shrink(
   const first = (await play(seed, history, plant())).fault
   if (first === undefined) throw new Error('this history does not fail')
   const kind = kindOf(first)
-  const until = first.during === 'steps' && first.after > CALM_EVERY ? 'calm' : first.during
   const shrinking: Shrinking = {
     best: history.slice(0, first.after),
     says: first.says,
@@ -45,7 +44,7 @@ export async function shrink(
     isOver: () => shrinking.tries >= MOST || isOver(),
     async fails(some) {
       shrinking.tries++
-      const { fault } = await play(seed, some, plant(), { until })
+      const { fault } = await play(seed, some, plant(), { until: first.during })
       if (fault === undefined || kindOf(fault) !== kind) return false
       shrinking.says = fault.says
       shrinking.best = some.slice(0, fault.after)

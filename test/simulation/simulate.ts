@@ -4,7 +4,7 @@ import { firstFault } from './invariants.js'
 import { type Defect, forgetRemains, type OnLife } from './life.js'
 import { createWorld, type World } from './world.js'
 
-/** Of a history: its steps, the calm after some of them and after the last, and the loss of power at the end. */
+/** Of a history: its steps, the calm after the last, and the loss of power at the end. */
 type Phase = 'steps' | 'calm' | 'end'
 
 interface Fault {
@@ -25,8 +25,7 @@ export interface Played {
   readonly met: ReadonlyMap<string, number>
 }
 
-/** Calm after so many steps, and at the end; then once more after a loss of power. */
-export const CALM_EVERY = 60
+/** Calm at the end, and once more after a loss of power. */
 const LAST: Step = { do: 'die', how: 'power', torn: 1 }
 
 /** Is told what happens as it does, to record it. */
@@ -87,12 +86,8 @@ async function faultIn(world: World, history: History, until: Phase, at: At): Pr
       const after = index + 1
       at(after, 'steps', step)
       await world.perform(step)
-      const fault = await firstFault(world, 'always')
+      const fault = await firstFault(world, step.do === 'calm' ? 'calm' : 'always')
       if (fault !== undefined) return fault
-      if (until === 'steps' || after % CALM_EVERY !== 0) continue
-      at(after, 'calm')
-      const uncalm = await calmFault(world)
-      if (uncalm !== undefined) return uncalm
     }
     if (until === 'steps') return undefined
     at(history.length, 'calm')

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { busyTurns } from '../../src/published/testing/simulated/life.js'
 import { createSleep, letPass } from '../../src/published/testing/simulated/sleep.js'
 import { createFakeClock } from '../../src/simulation/clock.js'
 
@@ -58,4 +59,18 @@ test('it sleeps only when nothing has happened for more than a minute, and wakes
   expect(sleep(HOUR)).toBe(HOUR - 15_000)
   clock.advance(61_000)
   expect(sleep(15_000)).toBe(0)
+})
+
+test('turns are taken as long as another one is asked for, up to a bound', async () => {
+  let taken = 0
+  const again = (left: number): void => {
+    taken++
+    if (left > 1) setImmediate(() => again(left - 1))
+  }
+  setImmediate(() => again(5))
+  await busyTurns()
+  expect(taken).toBe(5)
+  setImmediate(() => again(100))
+  await busyTurns(20)
+  expect(taken).toBe(25)
 })

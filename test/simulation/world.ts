@@ -59,6 +59,8 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
   const underWay = new Set<Promise<unknown>>()
   /** What REST answers, since the last step and the last event. */
   const read = new Map<string, Message[]>()
+  /** The last that REST has answered, which is mostly what it answers next. */
+  const answered = new Map<string, { readonly rawJson: string; readonly messages: Message[] }>()
   let era = 0
   let heard = 0
   let lives = 0
@@ -166,6 +168,8 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
         return caughtUp(life.store)
       case 'wait':
         return step.ms > SHORT ? letPass(life.clock, step.ms, () => heard) : life.clock.advanceAsync(step.ms)
+      case 'calm':
+        return calm()
       case 'jump':
         return life.clock.stepWall(step.ms)
       case 'die':
@@ -208,6 +212,28 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
     Object.keys(life.runtime.sessions.status(TRUSTED_CALLER)).length === 0 &&
     sessions.every((id) => life.runtime.sessions.queue(id).items.every(({ held }) => held === true))
 
+  async function calm(): Promise<void> {
+    meeting.forget()
+    suffer(undefined)
+    faults.slow = 0
+    read.clear()
+    for (const reader of readers) reader.come(life.runtime)
+    let last = { round: 0, heard }
+    for (let round = 0; round < ROUNDS && round - last.round < SILENT; round++) {
+      if (heard !== last.heard) last = { round, heard }
+      await life.clock.advanceAsync(1000)
+      // What is due begins at full seconds.
+      if (isCalm()) await life.clock.advanceAsync(1000)
+      if (isCalm()) break
+      const { interactions } = life.runtime
+      for (const { id } of interactions.permissions(TRUSTED_CALLER, undefined)) interactions.replyPermission(id, { reply: 'reject' })
+      for (const { id } of interactions.questions(TRUSTED_CALLER, undefined)) interactions.rejectQuestion(id)
+      for (const each of played.held) each.finishes()
+      await life.clock.advanceAsync(35_000)
+    }
+    freedAt = undefined
+  }
+
   return {
     ...known,
     get life() {
@@ -232,29 +258,14 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
       await turns(step.turns)
       await meeting.over()
     },
-    async calm() {
-      meeting.forget()
-      suffer(undefined)
-      faults.slow = 0
-      read.clear()
-      for (const reader of readers) reader.come(life.runtime)
-      let last = { round: 0, heard }
-      for (let round = 0; round < ROUNDS && round - last.round < SILENT; round++) {
-        if (heard !== last.heard) last = { round, heard }
-        await life.clock.advanceAsync(1000)
-        // What is due begins at full seconds.
-        if (isCalm()) await life.clock.advanceAsync(1000)
-        if (isCalm()) break
-        const { interactions } = life.runtime
-        for (const { id } of interactions.permissions(TRUSTED_CALLER, undefined)) interactions.replyPermission(id, { reply: 'reject' })
-        for (const { id } of interactions.questions(TRUSTED_CALLER, undefined)) interactions.rejectQuestion(id)
-        for (const each of played.held) each.finishes()
-        await life.clock.advanceAsync(35_000)
-      }
-      freedAt = undefined
-    },
+    calm,
     messages(sessionId) {
-      const messages = read.get(sessionId) ?? (JSON.parse(life.runtime.sessions.context(sessionId).rawJson) as Message[])
+      const known = read.get(sessionId)
+      if (known !== undefined) return known
+      const { rawJson } = life.runtime.sessions.context(sessionId)
+      const before = answered.get(sessionId)
+      const messages = before?.rawJson === rawJson ? before.messages : (JSON.parse(rawJson) as Message[])
+      answered.set(sessionId, { rawJson, messages })
       read.set(sessionId, messages)
       return messages
     },

@@ -3,6 +3,8 @@ import type { EventSubscription, FrameSink, Runtime } from '../../ports/facades.
 import { TRUSTED_CALLER } from '../../protocol/caller.js'
 import { LIMITS } from '../../protocol/limits.js'
 
+const decoder = new TextDecoder()
+
 export interface SeenEvent {
   readonly id: string
   readonly sequence: number
@@ -38,19 +40,30 @@ export function hear(runtime: Runtime): Heard {
   }
 }
 
-/** A sink that reads its own frames back; `hasCursor`: a reader may go on behind it. */
-export function sinkOf(see: (event: SeenEvent, hasCursor: boolean) => void): FrameSink {
+export interface Written {
+  readonly event: SeenEvent
+  /** A reader may go on behind it. */
+  readonly hasCursor: boolean
+}
+
+/** What a frame says. */
+export function writtenIn(frame: Uint8Array): readonly Written[] {
+  return decoder
+    .decode(frame)
+    .split('\n\n')
+    .flatMap((record) => {
+      const lines = record.split('\n')
+      const data = lines.find((line) => line.startsWith('data: '))
+      if (data === undefined) return []
+      return [{ event: JSON.parse(data.slice(6)) as SeenEvent, hasCursor: lines.some((line) => line.startsWith('id: ')) }]
+    })
+}
+
+/** A sink that reads its own frames back. */
+export function sinkOf(see: (event: SeenEvent, hasCursor: boolean) => void, read = writtenIn): FrameSink {
   return {
     write(frame) {
-      for (const record of new TextDecoder().decode(frame).split('\n\n')) {
-        const lines = record.split('\n')
-        const data = lines.find((line) => line.startsWith('data: '))
-        if (data !== undefined)
-          see(
-            JSON.parse(data.slice(6)) as SeenEvent,
-            lines.some((line) => line.startsWith('id: ')),
-          )
-      }
+      for (const { event, hasCursor } of read(frame)) see(event, hasCursor)
     },
     room: () => LIMITS.events.replayPageBytes,
     pending: () => 0,

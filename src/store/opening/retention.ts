@@ -32,13 +32,14 @@ export function createPrune(connection: Connection, transact: Transact, counters
   function surplus(retention: Retention): OldRow[] {
     const end = newest.get()
     if (end === undefined) return []
+    const isKept = (row: OldRow) =>
+      row.created >= retention.before &&
+      end.ordinal - row.ordinal < retention.maxRows &&
+      end.total - row.total + row.size <= retention.maxBytes
+    // Mostly the oldest stays: then nothing else is looked at.
+    if (oldest.all(1).every(isKept)) return []
     const rows = oldest.all(retention.batch)
-    const kept = rows.findIndex(
-      (row) =>
-        row.created >= retention.before &&
-        end.ordinal - row.ordinal < retention.maxRows &&
-        end.total - row.total + row.size <= retention.maxBytes,
-    )
+    const kept = rows.findIndex(isKept)
     return kept === -1 ? rows : rows.slice(0, kept)
   }
 

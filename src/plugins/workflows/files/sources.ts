@@ -94,11 +94,15 @@ export async function readAgain(
   return { source, isFresh }
 }
 
-/** Reads what is at a canonical path now, whatever is known of it: what is about to be executed is what is there. */
-export async function readContent({ effects, budget, work }: SourceDeps, path: string): Promise<Content | undefined> {
+/**
+ * Reads what is at a canonical path now, whatever is known of it: what is about to be executed is what is there. Bytes that are those of `known` are
+ * not made out again.
+ */
+export async function readContent({ effects, budget, work }: SourceDeps, path: string, known?: Content): Promise<Content | undefined> {
   const stat = await lookFrom(effects.files)(path)
   if (stat === undefined) return undefined
-  return (await readSource({ effects, budget: { used: budget.used }, work }, { path, order: '', stat }, undefined))?.content
+  const before = known && { path, order: '', identity: '', size: 0, content: known }
+  return (await readSource({ effects, budget: { used: budget.used }, work }, { path, order: '', stat }, before))?.content
 }
 
 async function readSource(deps: SourceDeps, found: FoundFile, before: Source | undefined): Promise<Source | undefined> {

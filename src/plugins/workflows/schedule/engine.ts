@@ -151,7 +151,7 @@ async function currentFile(serving: Serving, activation: Activation): Promise<Ex
   if (activation.isLost)
     throw new Error(obstacle === undefined ? reconciler.lossOf(activation) : `${found.sourcePath}: ${obstacle.message}`)
   const reading = { effects: host.effects, budget: { used: 0 }, work: beginWork(LIMITS.workflows.lookWork) }
-  const content = await readContent(reading, found.sourcePath)
+  const content = await readContent(reading, found.sourcePath, { ok: true, hash: found.sourceHash, definition: found.definition })
   const isCurrent =
     found.sourcePath === sourcePath && content?.ok === true && content.hash === sourceHash && found.sourceHash === sourceHash
   if (isCurrent && fit !== undefined && obstacle === undefined) return { found, isAccepted: fit.isAccepted }

@@ -61,6 +61,8 @@ export interface Beginning extends Pick<RuntimeOptions, 'version' | 'listen' | '
   readonly wrapStore?: (store: Store) => Store
   readonly wrapDisk?: (disk: Disk, clock: FakeClock) => Disk
   readonly losesSyncs?: boolean
+  /** Lets everything happen that needs no time; without it, `turns`. */
+  readonly settle?: () => Promise<void>
 }
 
 export const ROOT = '/played'
@@ -75,6 +77,14 @@ const ROOM = 2 ** 30
 
 export async function turns(count = TURNS): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise<void>((resolve) => setImmediate(resolve))
+}
+
+/** As `turns`, but no more of them than something is done in. For worlds in which all that happens is of svc: what waits for the machine itself is not seen. */
+export async function busyTurns(most = TURNS): Promise<void> {
+  for (let turn = 0; turn < most; turn++) {
+    await new Promise<void>((resolve) => setImmediate(resolve))
+    if (!process.getActiveResourcesInfo().includes('Immediate')) return
+  }
 }
 
 export interface Installed {
@@ -129,8 +139,8 @@ function placeOfMachines(): string {
 }
 
 export async function beginLife(machines: Machines, beginning: Beginning): Promise<Life> {
-  const { from, random, processes, wrapStore, wrapDisk, losesSyncs, plugins, onMachine, ...given } = beginning
-  const clock = createFakeClock(from.at, turns)
+  const { from, random, processes, wrapStore, wrapDisk, losesSyncs, plugins, onMachine, settle, ...given } = beginning
+  const clock = createFakeClock(from.at, settle ?? turns)
   const disk = from.disk.copy(() => clock.now())
   const effects = playedEffects(ROOT, {
     clock,

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { LODGER_SHOWN } from './defects-lodger-shown.js'
 import { DEFECTS } from './defects.js'
 import type { History, Step } from './history.js'
 import { play } from './simulate.js'
@@ -117,6 +118,7 @@ const FOUND: Readonly<Record<string, readonly [says: string, history: History]>>
     'nothing is kept of a task whose session is gone',
     [create, delegates('task', 'says'), wait, { do: 'delete', session: 0 }, wait],
   ],
+  ...LODGER_SHOWN,
 }
 
 test('every defect that can be planted has a history that shows it', () => {

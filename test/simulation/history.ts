@@ -1,6 +1,7 @@
 /** What happens in a simulated history: steps that are data, so that a history can be printed, cut down and played again. */
 import type { DiskFault } from '../../src/simulation/disk.js'
 import type { Random } from '../../src/simulation/random.js'
+import type { LodgerStep } from './acts-lodger.js'
 import { drawBeside } from './draw-beside.js'
 import type { Said } from './life.js'
 import type { Moment } from './moments.js'
@@ -30,7 +31,8 @@ const OWN = ['answers', 'writes', 'fails', 'holds', 'late', 'guarded', 'guarded'
 /** A task in the background, one that is waited for, more for the task that was delegated last, the end of all, and a look at all. */
 const DELEGATING = ['task', 'task', 'waits', 'more', 'stops', 'looks'] as const
 
-export type Called = (typeof OWN)[number] | (typeof DELEGATING)[number]
+/** `lodges` is of a plugin in a process of its own. */
+export type Called = (typeof OWN)[number] | (typeof DELEGATING)[number] | 'lodges'
 
 /** What a file of a workflow says besides its prompt. `soon`: once, some seconds later; `broken`: it cannot be read. */
 export interface Workflow {
@@ -46,6 +48,7 @@ export interface Workflow {
 export type Step = Act & { readonly turns?: number }
 
 type Act =
+  | LodgerStep
   /** `untitled`: the model is to find a title. */
   | { readonly do: 'create'; readonly untitled?: boolean }
   | {

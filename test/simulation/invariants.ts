@@ -3,6 +3,7 @@ import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import { LIMITS } from '../../src/protocol/limits.js'
 import { TRANSIENT_EVENTS } from '../../src/protocol/event/event.js'
 import { unfinished } from '../e2e/server/transcript.js'
+import { LODGER_INVARIANTS } from './invariants-lodger.js'
 import { WORK_INVARIANTS } from './invariants-work.js'
 import { caughtUp, createReader, isOfMessage, logOf } from './reader.js'
 import type { World } from './world.js'
@@ -38,6 +39,7 @@ const INVARIANTS: readonly Invariant[] = [
   { says: 'every prompt that was acknowledged gets its turn', when: 'calm', fault: everyTurn },
   { says: 'the log alone tells what REST answers', when: 'calm', fault: logIsRest },
   ...WORK_INVARIANTS,
+  ...LODGER_INVARIANTS,
 ]
 
 /** The first that does not hold, with what was found. */

@@ -9,6 +9,7 @@ import type { SeenEvent } from '../../src/published/testing/heard.js'
 import type { WorkflowRun } from '../../src/protocol/workflow/workflow.js'
 import type { Mood, Play, Workflow } from './history.js'
 import { createLately, type Lately, type Moment } from './lately.js'
+import { createKnownLodger, type KnownLodger } from './lodger.js'
 import { FIRST_CONFIG, PLACES, type Said } from './life.js'
 import { isUnderWay } from './rows.js'
 
@@ -95,6 +96,7 @@ export interface Known {
   readonly allowed: ReadonlySet<string>
   /** What the configuration says. */
   readonly config: Lately<Said>
+  readonly lodger: KnownLodger
 }
 
 /** By its tool, session and name. */
@@ -137,7 +139,8 @@ export interface Knowing extends Known {
   forget(): void
 }
 
-export function createKnowing(now: () => Moment): Knowing {
+/** `isSlow`: the disk is, or was just now: looks at packages take long. */
+export function createKnowing(now: () => Moment, isSlow: () => boolean): Knowing {
   const trace = createTrace()
   const removed = new Set<string>()
   const requests: Request[] = []
@@ -189,6 +192,7 @@ export function createKnowing(now: () => Moment): Knowing {
     workflows,
     claims,
     config,
+    lodger: createKnownLodger(() => ({ ...now(), isShaken: now().isShaken || isSlow() })),
     deleted: new Set(),
     hear({ type, sequence, data }) {
       trace.add([sequence, type, data])

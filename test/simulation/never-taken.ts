@@ -48,8 +48,6 @@ export const NEVER: Readonly<Record<string, string | Readonly<Record<string, rea
       'retiring: retire failed → killing',
       'killing: kill failed → ended',
     ],
-    'the program that ends by itself is the newest one': ['draining: instance.failed → killing'],
-    'what is switched off is judged as such, whatever is approved': ['leaving: revoked → retiring'],
   },
   goal: 'the plugin of goals is not started',
   handles: 'no plugin of the world asks for what a broker keeps open',
@@ -72,9 +70,6 @@ export const NEVER: Readonly<Record<string, string | Readonly<Record<string, rea
   },
   job: 'the plugin of the shell is not started',
   lease: 'no plugin of the world asks a broker',
-  link: {
-    'a program that does not end floods nobody': ['retired: broken → closed'],
-  },
   look: {
     'looks that can fail are those at the configuration, which end with the server, and nobody tells them': [
       'looking: look failed [isLeaving] → stopped',

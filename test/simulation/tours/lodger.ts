@@ -17,7 +17,7 @@ export const manner = (is: Manner): LodgerStep => ({ do: 'manner', is })
 export const asks = (name: number): Step => prompt(name, [calls('lodges')])
 
 const long = wait(65_000)
-const off: Step = { do: 'configure', says: { guarded: 'ask', off: [LODGER_ID] } }
+export const off: Step = { do: 'configure', says: { guarded: 'ask', off: [LODGER_ID] } }
 const on: Step = { do: 'configure', says: { guarded: 'ask', off: [] } }
 const changed = [movesIn, approves]
 const lodged = [create, ...changed, wait(5000), asks(1), wait(5000)]
@@ -177,7 +177,7 @@ export const LODGER: Readonly<Record<string, History>> = {
     wait(5000),
     on,
     wait(5000),
-    manner('slow'),
+    manner('late'),
     asks(2),
     wait(),
     off,

@@ -5,6 +5,7 @@ import type { WorkflowHistory } from '../../src/protocol/workflow/workflow.js'
 import { type Acting, written } from './acting.js'
 import { changeFolder, dropRun, nudge } from './acts-beside.js'
 import { actOnLodger } from './acts-lodger.js'
+import { actAsTenant } from './acts-tenants.js'
 import { onceFor } from './executions.js'
 import type { Play, Step, Workflow } from './history.js'
 import type { KnownWorkflow } from './known.js'
@@ -53,6 +54,9 @@ export function act(acting: Acting, step: Act): void | Promise<void> {
     case 'manner':
     case 'lodger':
       return actOnLodger(acting, step)
+    case 'tenant':
+    case 'tenant-asks':
+      return actAsTenant(acting, step)
     case 'configure':
       return configure(acting, step.says)
     default: {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { LODGER_SHOWN } from './defects-lodger-shown.js'
+import { TENANT_SHOWN } from './defects-tenants.js'
 import { DEFECTS } from './defects.js'
 import type { History, Step } from './history.js'
 import { play } from './simulate.js'
@@ -119,6 +120,7 @@ const FOUND: Readonly<Record<string, readonly [says: string, history: History]>>
     [create, delegates('task', 'says'), wait, { do: 'delete', session: 0 }, wait],
   ],
   ...LODGER_SHOWN,
+  ...TENANT_SHOWN,
 }
 
 test('every defect that can be planted has a history that shows it', () => {

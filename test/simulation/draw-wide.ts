@@ -6,6 +6,7 @@
 import { createRandom, type Random } from '../../src/simulation/random.js'
 import type { History, Step } from './history.js'
 import type { LodgerStep } from './acts-lodger.js'
+import type { TenantStep } from './acts-tenants.js'
 
 /** Of so many seeds one is of a wide history. */
 const WIDE = 2
@@ -26,15 +27,33 @@ export function widenedBy(random: Random, history: History): History {
     { do: 'lodge', how: 'moves-in' },
     { do: 'trust', how: 'approves' },
   ]
+  const tenants: readonly TenantStep[] = [0, 1].map((tenant) => ({ do: 'tenant', tenant, how: 'creates' }))
   let name = NAMES
   return history.flatMap((step, at) => {
-    if (at === 0) return [step, ...first]
+    if (at === 0) return [step, ...first, ...tenants]
     const more = random.isOneIn(EVERY) ? drawWide(random, ++name) : []
     return [step, ...more.map((each) => ({ ...each, ...(random.isOneIn(2) && { turns: random.below(4) }) }))]
   })
 }
 
-const KINDS = ['asks', 'asks', 'asks', 'asks', 'manner', 'manner', 'trust', 'trust', 'stirs', 'crash', 'lodge', 'when', 'when'] as const
+const KINDS = [
+  'tenant',
+  'tenant',
+  'tenant',
+  'asks',
+  'asks',
+  'asks',
+  'asks',
+  'manner',
+  'manner',
+  'trust',
+  'trust',
+  'stirs',
+  'crash',
+  'lodge',
+  'when',
+  'when',
+] as const
 const MANNERS = [
   'well',
   'well',
@@ -61,6 +80,8 @@ function drawWide(random: Random, name: number): History {
       const plays = Array.from({ length: 1 + random.below(2) }, () => ({ as: 'calls' as const, words: 0, tools }))
       return [{ do: 'prompt', session: random.below(SESSIONS), name, delivery: 'queue', plays }]
     }
+    case 'tenant':
+      return [drawTenant(random, name)]
     case 'manner':
       return [{ do: 'manner', is: random.pick(MANNERS) }]
     case 'trust':
@@ -77,6 +98,15 @@ function drawWide(random: Random, name: number): History {
       return [{ do: 'when', machine, state, nth: 1 + random.below(3), steps: [random.pick(THEN)] }]
     }
   }
+}
+
+const TOOLS = ['answers', 'writes', 'guarded', 'question', 'task', 'waits', 'lodges', 'fails'] as const
+
+function drawTenant(random: Random, name: number): TenantStep {
+  const tenant = random.below(2)
+  const how = random.pick(['creates', 'asks', 'asks', 'asks', 'aborts', 'deletes'] as const)
+  if (how !== 'asks') return { do: 'tenant', tenant, how }
+  return { do: 'tenant-asks', tenant, name, plays: [{ as: 'calls', words: 1, tools: [random.pick(TOOLS)] }] }
 }
 
 /** Where it matters what happens: machines and states as charts call them. */

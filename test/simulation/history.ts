@@ -2,6 +2,7 @@
 import type { DiskFault } from '../../src/simulation/disk.js'
 import type { Random } from '../../src/simulation/random.js'
 import type { LodgerStep } from './acts-lodger.js'
+import type { TenantStep } from './acts-tenants.js'
 import { drawBeside } from './draw-beside.js'
 import type { Said } from './life.js'
 import type { Moment } from './moments.js'
@@ -49,6 +50,7 @@ export type Step = Act & { readonly turns?: number }
 
 type Act =
   | LodgerStep
+  | TenantStep
   /** `untitled`: the model is to find a title. */
   | { readonly do: 'create'; readonly untitled?: boolean }
   | {

@@ -12,6 +12,7 @@ import { createLately, type Lately, type Moment } from './lately.js'
 import { createKnownLodger, type KnownLodger } from './lodger.js'
 import { FIRST_CONFIG, PLACES, type Said } from './life.js'
 import { isUnderWay } from './rows.js'
+import { createTenants, type Tenant } from './tenants.js'
 
 interface SentPrompt {
   readonly name: number
@@ -97,6 +98,9 @@ export interface Known {
   /** What the configuration says. */
   readonly config: Lately<Said>
   readonly lodger: KnownLodger
+  readonly tenants: readonly Tenant[]
+  /** Sessions and folders that are nothing to it. */
+  foreignTo(tenant: Tenant): readonly string[]
 }
 
 /** By its tool, session and name. */
@@ -174,8 +178,19 @@ export function createKnowing(now: () => Moment, isSlow: () => boolean): Knowing
     file: createLately<Written>([], now),
   }))
 
+  const sessions: string[] = []
+  const deleted = new Set<string>()
+  const foreignTo = (tenant: Tenant) => [
+    ...sessions,
+    ...deleted,
+    ...tenants.flatMap(({ directory, sessions: own, family }) => [directory, ...own, ...family]).filter((each) => !isOf(tenant, each)),
+  ]
+  const tenants = createTenants(foreignTo)
+
   return {
-    sessions: [],
+    sessions,
+    tenants,
+    foreignTo,
     prompts: new Map(),
     removed,
     touched: new Set(),
@@ -193,7 +208,7 @@ export function createKnowing(now: () => Moment, isSlow: () => boolean): Knowing
     claims,
     config,
     lodger: createKnownLodger(() => ({ ...now(), isShaken: now().isShaken || isSlow() })),
-    deleted: new Set(),
+    deleted,
     hear({ type, sequence, data }) {
       trace.add([sequence, type, data])
       if (type === 'message.removed') removed.add(data['messageID'])
@@ -221,6 +236,10 @@ export function createKnowing(now: () => Moment, isSlow: () => boolean): Knowing
       }
     },
   }
+}
+
+function isOf({ directory, sessions, family }: Tenant, named: string): boolean {
+  return named === directory || sessions.includes(named) || family.has(named)
 }
 
 function createTrace(): Trace {

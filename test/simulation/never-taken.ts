@@ -121,9 +121,7 @@ export const NEVER: Readonly<Record<string, string | Readonly<Record<string, rea
       'running.starting.loading: child done [isRefusedWhileFound] → running.serving.active',
       'running.starting.loading: child done [isCandidate] → running.degraded',
       'running.starting.loading: child done',
-      'running.starting.restoring: child done [isCandidate] → running.degraded',
       'running.starting.restoring: child done',
-      'running.degraded: at once [isGivenUp] → resting.failed',
     ],
     'a server that stops tells its packages once, and a plugin that is built in never goes': [
       'leaving: removed',

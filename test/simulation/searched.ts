@@ -1,4 +1,4 @@
-import { LODGER_KEPT } from './searched-lodger.js'
+import { WIDE_KEPT } from './searched-wide.js'
 
 /** Of each defect a seed whose history shows it (`npm run simulate -- --defects`), and what is seen not to hold. */
 export const KEPT: Readonly<Record<string, readonly [seed: number, says: string]>> = {
@@ -21,5 +21,5 @@ export const KEPT: Readonly<Record<string, readonly [seed: number, says: string]
   'a commit that fails and is told as done': [1, 'no durable event is missing or doubled on the wire'],
   'runs that a start does not end': [1, 'no run is left busy with nobody behind it'],
   'answers that a start does not close': [1, 'no part is open in a message that has ended'],
-  ...LODGER_KEPT,
+  ...WIDE_KEPT,
 }

@@ -86,13 +86,15 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
     known.hear(event)
   }
 
+  const callers = [TRUSTED_CALLER, ...known.tenants.map(({ caller }) => caller)]
+  const all = () => [witness, ...readers, ...known.tenants.map(({ reader }) => reader)]
+
   // From the first machine on.
   const meeting = createMeeting({ trace, suffer, die, restart, isUp: () => isUp, take })
   let life = await begin(firstRemains(START))
   let witness = createReader(hear)
   let readers = Array.from({ length: CLIENTS }, () => createReader())
-  witness.come(life.runtime)
-  for (const reader of readers) reader.come(life.runtime)
+  for (const reader of all()) reader.come(life.runtime)
 
   /** A start that fails, as the disk does, is tried again by the operator, who has made room. */
   async function begin(from: Parameters<typeof beginLife>[0]['from']): Promise<Life> {
@@ -119,7 +121,7 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
 
   /** Ends the life at once; the next one begins when what it answers is called. */
   function die(how: 'kill' | 'power', torn: number): () => Promise<void> {
-    for (const reader of [witness, ...readers]) reader.leave()
+    for (const reader of all()) reader.leave()
     era++ // What it answers from now on nobody hears.
     const { life: lodging } = known.lodger
     known.lodger.life = undefined
@@ -140,15 +142,16 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
     await come()
     if (!forgets) return
     // What was told and lost with the power, clients fetch anew.
-    for (const reader of [witness, ...readers]) reader.leave()
+    for (const reader of all()) reader.leave()
     known.forget()
     witness = createReader(hear)
     readers = readers.map(() => createReader())
+    for (const tenant of known.tenants) tenant.renew()
     await come()
   }
 
   async function come(): Promise<void> {
-    for (const reader of [witness, ...readers]) reader.come(life.runtime)
+    for (const reader of all()) reader.come(life.runtime)
     await caughtUp(life.store)
   }
 
@@ -220,7 +223,7 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
   /** As `die`, unless it dies while it stops. */
   function restart(): () => Promise<void> {
     const stopping = era
-    for (const reader of [witness, ...readers]) reader.leave()
+    for (const reader of all()) reader.leave()
     const stopped = life.stop()
     return async () => {
       const remains = await stopped
@@ -237,8 +240,10 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
   }
 
   const isCalm = () =>
-    Object.keys(life.runtime.sessions.status(TRUSTED_CALLER)).length === 0 &&
-    sessions.every((id) => life.runtime.sessions.queue(id).items.every(({ held }) => held === true))
+    callers.every((caller) => Object.keys(life.runtime.sessions.status(caller)).length === 0) &&
+    [...sessions, ...known.tenants.flatMap((tenant) => tenant.sessions)].every((id) =>
+      life.runtime.sessions.queue(id).items.every(({ held }) => held === true),
+    )
 
   return {
     ...known,
@@ -269,7 +274,7 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
       suffer(undefined)
       slow(0)
       read.clear()
-      for (const reader of readers) reader.come(life.runtime)
+      for (const reader of all()) reader.come(life.runtime)
       let last = { round: 0, heard }
       for (let round = 0; round < ROUNDS && round - last.round < SILENT; round++) {
         if (heard !== last.heard) last = { round, heard }
@@ -278,8 +283,9 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
         if (isCalm()) await life.clock.advanceAsync(1000)
         if (isCalm()) break
         const { interactions } = life.runtime
-        for (const { id } of interactions.permissions(TRUSTED_CALLER, undefined)) interactions.replyPermission(id, { reply: 'reject' })
-        for (const { id } of interactions.questions(TRUSTED_CALLER, undefined)) interactions.rejectQuestion(id)
+        for (const { id } of callers.flatMap((caller) => interactions.permissions(caller, undefined)))
+          interactions.replyPermission(id, { reply: 'reject' })
+        for (const { id } of callers.flatMap((caller) => interactions.questions(caller, undefined))) interactions.rejectQuestion(id)
         for (const each of played.held) each.finishes()
         await life.clock.advanceAsync(35_000)
       }
@@ -292,7 +298,7 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
     },
     async end() {
       meeting.end()
-      for (const reader of [witness, ...readers]) reader.leave()
+      for (const reader of all()) reader.leave()
       await life.stop()
     },
   }

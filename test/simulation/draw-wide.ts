@@ -22,7 +22,7 @@ export function widened(seed: number, history: History): History {
   return seed % WIDE === 0 ? widenedBy(createRandom(seed ^ SALT), history) : history
 }
 
-export function widenedBy(random: Random, history: History): History {
+function widenedBy(random: Random, history: History): History {
   const first: readonly LodgerStep[] = [
     { do: 'lodge', how: 'moves-in' },
     { do: 'trust', how: 'approves' },

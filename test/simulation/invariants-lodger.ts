@@ -48,7 +48,7 @@ function goneInTime(world: World): string | undefined {
 function callsEnd(world: World): string | undefined {
   const since = world.life.clock.monotonic() - LIMITS.plugins.callTimeout - MARGIN
   for (const { number, calls } of running(world)) {
-    const [old] = [...calls].filter(([, at]) => at < since)
+    const old = [...calls].find(([, at]) => at < since)
     if (old !== undefined) return `the program ${number} was called at ${old[1]}`
   }
   return undefined

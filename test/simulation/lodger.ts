@@ -67,7 +67,7 @@ export function createKnownLodger(now: () => Moment): KnownLodger {
   }
 }
 
-export function isApproved({ approved }: KnownLodger, content: number): boolean {
+function isApproved({ approved }: KnownLodger, content: number): boolean {
   return approved.values().some((contents) => contents.includes(content))
 }
 

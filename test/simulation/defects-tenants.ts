@@ -2,7 +2,7 @@
 import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import type { Defect } from './life.js'
 import type { History, Step } from './history.js'
-import { create, says, wait } from './tours/steps.js'
+import { create, prompt, says, wait } from './tours/steps.js'
 
 export const TENANT_DEFECTS: Readonly<Record<string, () => Defect>> = {
   'a subscriber that hears as if it were local': () => ({
@@ -40,7 +40,7 @@ const asks = (tenant: number, name: number): Step => ({ do: 'tenant-asks', tenan
 const both = [create, has(0), has(1), wait(), asks(0, 1), asks(1, 2), wait()]
 
 export const TENANT_SHOWN: Readonly<Record<string, readonly [says: string, history: History]>> = {
-  'a subscriber that hears as if it were local': ['a tenant hears and reads nothing of another', both],
+  'a subscriber that hears as if it were local': ['a tenant hears and reads nothing of another', [create, wait(), prompt(1), wait()]],
   'a list of what is busy for everybody': ['a tenant hears and reads nothing of another', both],
   'a session that its tenant does not find': ['a tenant has what is its own', both],
 }

@@ -4,6 +4,8 @@ import { subagentRoutes } from '../../src/protocol/session/subagent.js'
 import type { WorkflowHistory } from '../../src/protocol/workflow/workflow.js'
 import { type Acting, written } from './acting.js'
 import { changeFolder, dropRun, nudge } from './acts-beside.js'
+import { actOnLodger } from './acts-lodger.js'
+import { actAsTenant } from './acts-tenants.js'
 import { onceFor } from './executions.js'
 import type { Play, Step, Workflow } from './history.js'
 import type { KnownWorkflow } from './known.js'
@@ -49,6 +51,14 @@ export function act(acting: Acting, step: Act): void | Promise<void> {
       const workflow = acting.known.workflows[step.workflow]
       return workflow && actOnWorkflow(acting, workflow, step)
     }
+    case 'lodge':
+    case 'trust':
+    case 'manner':
+    case 'lodger':
+      return actOnLodger(acting, step)
+    case 'tenant':
+    case 'tenant-asks':
+      return actAsTenant(acting, step)
     case 'configure':
       return configure(acting, step.says)
     default: {
@@ -163,7 +173,9 @@ function abort({ known, life, call }: Acting, sessionId: string, queue: 'go-on' 
 
 /** As an editor saves it. */
 async function configure({ known, life }: Acting, says: Said): Promise<void> {
-  await written(known, life.disk.writeAtomic(CONFIG_FILE, JSON.stringify(configOf(says))), () => known.config.say(says))
+  await written(known, life.disk.writeAtomic(CONFIG_FILE, JSON.stringify(configOf(says, known.lodger.records))), () =>
+    known.config.say(says),
+  )
 }
 
 function actOnWorkflow(acting: Acting, workflow: KnownWorkflow, step: Extract<Act, { readonly workflow: number }>): void | Promise<void> {

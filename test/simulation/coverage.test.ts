@@ -3,12 +3,15 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createRandom } from '../../src/simulation/random.js'
 import { PATIENCE } from '../fakes/patience.js'
 import { allTransitions, type Coverage, noteTransitions } from './coverage.js'
+import { widened } from './draw-wide.js'
 import { draw } from './history.js'
 import { NEVER } from './never-taken.js'
 import { play } from './simulate.js'
 import { TOURS } from './tours/tours.js'
 
 const SEEDS = [3, 25, 26]
+/** Of histories that are wide. */
+const WIDE = [4, 8, 10]
 const STEPS = 120
 
 const faults = new Map<string, unknown>()
@@ -19,6 +22,7 @@ beforeAll(async () => {
   all = await allTransitions()
   coverage = noteTransitions()
   for (const seed of SEEDS) faults.set(`seed ${seed}`, (await play(seed, draw(createRandom(seed), STEPS))).fault)
+  for (const seed of WIDE) faults.set(`seed ${seed}, wide`, (await play(seed, widened(seed, draw(createRandom(seed), STEPS)))).fault)
   for (const [name, history] of Object.entries(TOURS)) faults.set(name, (await play(1, history)).fault)
 }, 20 * PATIENCE)
 afterAll(() => coverage.end())

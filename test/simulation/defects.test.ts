@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { LODGER_SHOWN } from './defects-lodger-shown.js'
+import { TENANT_SHOWN } from './defects-tenants.js'
 import { DEFECTS } from './defects.js'
 import type { History, Step } from './history.js'
 import { play } from './simulate.js'
@@ -117,6 +119,8 @@ const FOUND: Readonly<Record<string, readonly [says: string, history: History]>>
     'nothing is kept of a task whose session is gone',
     [create, delegates('task', 'says'), wait, { do: 'delete', session: 0 }, wait],
   ],
+  ...LODGER_SHOWN,
+  ...TENANT_SHOWN,
 }
 
 test('every defect that can be planted has a history that shows it', () => {

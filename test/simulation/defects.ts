@@ -2,6 +2,8 @@
 import type { Runtime } from '../../src/ports/facades.js'
 import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import type { Store } from '../../src/store/store.js'
+import { LODGER_DEFECTS } from './defects-lodger.js'
+import { TENANT_DEFECTS } from './defects-tenants.js'
 import { UNFITTED_DEFECTS } from './defects-unfitted.js'
 import { WORK_DEFECTS } from './defects-work.js'
 import type { Defect } from './life.js'
@@ -155,6 +157,8 @@ export const DEFECTS: Readonly<Record<string, () => Defect>> = {
   'prompts that a start does not take up': () => tablesOf('queue', () => ({ sessionsWithRows: () => [] })),
   ...WORK_DEFECTS,
   ...UNFITTED_DEFECTS,
+  ...LODGER_DEFECTS,
+  ...TENANT_DEFECTS,
 }
 
 /** How frames reach a reader. */

@@ -1,6 +1,8 @@
 /** What happens in a simulated history: steps that are data, so that a history can be printed, cut down and played again. */
 import type { DiskFault } from '../../src/simulation/disk.js'
 import type { Random } from '../../src/simulation/random.js'
+import type { LodgerStep } from './acts-lodger.js'
+import type { TenantStep } from './acts-tenants.js'
 import { drawBeside } from './draw-beside.js'
 import { differently, drawPlays, type Manner, USUAL } from './draw-plays.js'
 import type { Said } from './life.js'
@@ -31,7 +33,8 @@ export type Own = 'answers' | 'writes' | 'fails' | 'holds' | 'late' | 'guarded' 
 /** A task in the background, one that is waited for, more for the task that was delegated last, the end of all, and a look at all. */
 export type Delegating = 'task' | 'waits' | 'more' | 'stops' | 'looks'
 
-export type Called = Own | Delegating
+/** `lodges` is of a plugin in a process of its own. */
+export type Called = Own | Delegating | 'lodges'
 
 /** What a file of a workflow says besides its prompt. `soon`: once, some seconds later; `broken`: it cannot be read. */
 export interface Workflow {
@@ -47,6 +50,8 @@ export interface Workflow {
 export type Step = Act & { readonly turns?: number }
 
 type Act =
+  | LodgerStep
+  | TenantStep
   /** `untitled`: the model is to find a title. */
   | { readonly do: 'create'; readonly untitled?: boolean }
   | {

@@ -6,6 +6,8 @@ import { TRANSIENT_EVENTS } from '../../src/protocol/event/event.js'
 import { LONG } from './acts.js'
 import { WAITING_SCALE } from './faults.js'
 import { unfinished } from '../e2e/server/transcript.js'
+import { LODGER_INVARIANTS } from './invariants-lodger.js'
+import { TENANT_INVARIANTS } from './invariants-tenants.js'
 import { WORK_INVARIANTS } from './invariants-work.js'
 import { caughtUp, createReader, isOfMessage, logOf, type Reader } from './reader.js'
 import type { World } from './world.js'
@@ -20,6 +22,7 @@ export interface Invariant {
 const TRANSIENT: ReadonlySet<string> = TRANSIENT_EVENTS
 
 const INVARIANTS: readonly Invariant[] = [
+  ...TENANT_INVARIANTS,
   { says: 'a session that was acknowledged is there', when: 'always', fault: sessionsThere },
   { says: 'a session whose deletion was acknowledged is gone', when: 'always', fault: deletedGone },
   { says: 'a prompt that was acknowledged is there exactly once', when: 'always', fault: acknowledgedOnce },
@@ -41,6 +44,7 @@ const INVARIANTS: readonly Invariant[] = [
   { says: 'every prompt that was acknowledged gets its turn', when: 'calm', fault: everyTurn },
   { says: 'the log alone tells what REST answers', when: 'calm', fault: logIsRest },
   ...WORK_INVARIANTS,
+  ...LODGER_INVARIANTS,
 ]
 
 /** The first that does not hold, with what was found. */
@@ -78,14 +82,19 @@ function acknowledgedOnce({ life, sessions, prompts, removed, messages }: World)
   return undefined
 }
 
-/** Of the events that no baseline supersedes. */
-function wireIsLog({ life, witness, readers }: World): string | undefined {
-  const rows = logOf(life.store).filter(({ type }) => !isOfMessage(type) && !TRANSIENT.has(type))
+/** Of the events that no baseline supersedes. Those of tenants are not for local readers, until their session is gone: then they are nobody's. */
+function wireIsLog({ life, witness, readers, tenants }: World): string | undefined {
+  const isOfTenant = ({ sessionId }: { readonly sessionId: string | null }) =>
+    sessionId !== null && tenants.some(({ sessions, family }) => family.has(sessionId) || sessions.includes(sessionId))
+  const all = logOf(life.store).filter(({ type }) => !isOfMessage(type) && !TRANSIENT.has(type))
+  const rows = all.filter((row) => !isOfTenant(row))
   const stored = rows.map(({ sequence }) => sequence)
+  const foreign = rows.length === all.length ? undefined : new Set(all.filter(isOfTenant).map(({ sequence }) => sequence))
   for (const { isThere, others } of [witness, ...readers]) {
     if (!isThere) continue
-    const missing = stored.find((sequence, index) => others[index] !== sequence)
-    if (missing === undefined && others.length <= stored.length) continue
+    const told = foreign === undefined ? others : others.filter((sequence) => !foreign.has(sequence))
+    const missing = stored.find((sequence, index) => told[index] !== sequence)
+    if (missing === undefined && told.length <= stored.length) continue
     const row = rows.find(({ sequence }) => sequence === missing)
     return `of the log the ${row?.type ?? 'end'} with sequence ${missing ?? 'none'} was not told, or told twice`
   }

@@ -9,8 +9,10 @@ import type { SeenEvent } from '../../src/published/testing/heard.js'
 import type { WorkflowRun } from '../../src/protocol/workflow/workflow.js'
 import type { Mood, Play, Workflow } from './history.js'
 import { createLately, type Lately, type Moment } from './lately.js'
+import { createKnownLodger, type KnownLodger } from './lodger.js'
 import { FIRST_CONFIG, PLACES, type Said } from './life.js'
 import { isUnderWay } from './rows.js'
+import { createTenants, type Tenant } from './tenants.js'
 
 interface SentPrompt {
   readonly name: number
@@ -95,6 +97,10 @@ export interface Known {
   readonly allowed: ReadonlySet<string>
   /** What the configuration says. */
   readonly config: Lately<Said>
+  readonly lodger: KnownLodger
+  readonly tenants: readonly Tenant[]
+  /** Sessions and folders that are nothing to it. */
+  foreignTo(tenant: Tenant): readonly string[]
 }
 
 /** By its tool, session and name. */
@@ -137,7 +143,8 @@ export interface Knowing extends Known {
   forget(): void
 }
 
-export function createKnowing(now: () => Moment): Knowing {
+/** `isSlow`: the disk is, or was just now: looks at packages take long. */
+export function createKnowing(now: () => Moment, isSlow: () => boolean): Knowing {
   const trace = createTrace()
   const removed = new Set<string>()
   const requests: Request[] = []
@@ -171,8 +178,19 @@ export function createKnowing(now: () => Moment): Knowing {
     file: createLately<Written>([], now),
   }))
 
+  const sessions: string[] = []
+  const deleted = new Set<string>()
+  const foreignTo = (tenant: Tenant) => [
+    ...sessions,
+    ...deleted,
+    ...tenants.flatMap(({ directory, sessions: own, family }) => [directory, ...own, ...family]).filter((each) => !isOf(tenant, each)),
+  ]
+  const tenants = createTenants(foreignTo)
+
   return {
-    sessions: [],
+    sessions,
+    tenants,
+    foreignTo,
     prompts: new Map(),
     removed,
     touched: new Set(),
@@ -189,7 +207,8 @@ export function createKnowing(now: () => Moment): Knowing {
     workflows,
     claims,
     config,
-    deleted: new Set(),
+    lodger: createKnownLodger(() => ({ ...now(), isShaken: now().isShaken || isSlow() })),
+    deleted,
     hear({ type, sequence, data }) {
       trace.add([sequence, type, data])
       if (type === 'message.removed') removed.add(data['messageID'])
@@ -217,6 +236,10 @@ export function createKnowing(now: () => Moment): Knowing {
       }
     },
   }
+}
+
+function isOf({ directory, sessions, family }: Tenant, named: string): boolean {
+  return named === directory || sessions.includes(named) || family.has(named)
 }
 
 function createTrace(): Trace {

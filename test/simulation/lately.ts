@@ -22,14 +22,15 @@ export interface Lately<T> {
   values(): readonly T[]
 }
 
-export function createLately<T>(first: readonly T[], now: () => Moment): Lately<T> {
+/** `seen`: another time within which it must have been seen, ms. */
+export function createLately<T>(first: readonly T[], now: () => Moment, seen = SEEN): Lately<T> {
   const start: Moment = { life: {}, at: 0, isShaken: false }
   let said = first.map((value) => ({ value, since: start }))
 
   function forget(): void {
     const { life, at, isShaken } = now()
-    const seen = said.findLastIndex(({ since }) => since.life !== life || (!isShaken && at - since.at >= SEEN))
-    said = said.slice(Math.max(0, seen))
+    const known = said.findLastIndex(({ since }) => since.life !== life || (!isShaken && at - since.at >= seen))
+    said = said.slice(Math.max(0, known))
   }
 
   return {

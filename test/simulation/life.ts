@@ -6,6 +6,7 @@ import { subagentsPlugin } from '../../src/plugins/subagents/subagents.plugin.js
 import { workflowsPlugin } from '../../src/plugins/workflows/workflows.plugin.js'
 import type { Runtime } from '../../src/ports/facades.js'
 import type { NativePlugin } from '../../src/ports/plugin.js'
+import type { TrustRecord } from '../../src/protocol/plugin/plugin.js'
 import {
   beginLife as beginOn,
   busyTurns,
@@ -17,10 +18,11 @@ import {
   ROOT,
 } from '../../src/published/testing/simulated/life.js'
 import { PLAYED_CONFIG } from '../../src/published/testing/steps.js'
-import { pathsIn } from '../../src/simulation/effects.js'
+import { type FakeEffects, pathsIn } from '../../src/simulation/effects.js'
 import type { Random } from '../../src/simulation/random.js'
 import type { Store } from '../../src/store/store.js'
 import { type Faults, faultyStore } from './faults.js'
+import type { House } from './lodger.js'
 import { slowDisk } from './slow-disk.js'
 
 export { busyTurns as turns } from '../../src/published/testing/simulated/life.js'
@@ -31,6 +33,8 @@ export interface Defect {
   readonly runtime?: (runtime: Runtime) => Runtime
   /** Of each plugin. */
   readonly plugin?: (plugin: NativePlugin) => NativePlugin
+  /** What programs and files do, as the server finds it. */
+  readonly effects?: (effects: FakeEffects) => FakeEffects
   /** Syncs are told and not done. */
   readonly losesSyncs?: true
 }
@@ -51,6 +55,7 @@ export interface Beginning {
   answersSent(): Promise<void>
   readonly defect: Defect
   readonly faults: Faults
+  readonly house: House
   readonly onLife?: OnLife | undefined
 }
 
@@ -72,9 +77,11 @@ export interface Said {
 
 export const FIRST_CONFIG: Said = { guarded: 'ask', off: [] }
 
-export function configOf({ guarded, off }: Said): Readonly<Record<string, unknown>> {
+/** `trust`: of packages. */
+export function configOf({ guarded, off }: Said = FIRST_CONFIG, trust: readonly TrustRecord[] = []): Readonly<Record<string, unknown>> {
   const permission = { '*': 'allow', guarded, forbidden: { '*': 'deny', never: 'allow' } }
-  return { ...PLAYED_CONFIG, permission, plugins: Object.fromEntries(off.map((id) => [id, false])) }
+  const trusted = trust.map(({ packageId: id }) => [id, { enabled: !off.includes(id), options: { trust } }])
+  return { ...PLAYED_CONFIG, permission, plugins: Object.fromEntries([...off.map((id) => [id, false]), ...trusted]) }
 }
 
 export function firstRemains(at: number): Remains {
@@ -84,7 +91,7 @@ export function firstRemains(at: number): Remains {
 /** Removes what all lives have left. */
 export const forgetRemains = machines.forget
 
-export async function beginLife({ from, random, plugins, answersSent, defect, faults, onLife }: Beginning): Promise<Life> {
+export async function beginLife({ from, random, plugins, answersSent, defect, faults, house, onLife }: Beginning): Promise<Life> {
   const life = await beginOn(machines, {
     from,
     random,
@@ -95,7 +102,11 @@ export async function beginLife({ from, random, plugins, answersSent, defect, fa
     version: '0.0.0',
     listen: async () => ({ close: answersSent }),
     wrapDisk: (disk, clock) => slowDisk(disk, clock, faults),
-    wrapStore: (store) => defect.store?.(faultyStore(store, faults)) ?? faultyStore(store, faults),
+    wrapEffects: (effects) => defect.effects?.(house.effects(effects)) ?? house.effects(effects),
+    wrapStore: (given) => {
+      const store = faultyStore(house.store(given), faults)
+      return defect.store?.(store) ?? store
+    },
     losesSyncs: defect.losesSyncs === true,
     settle: busyTurns,
   })

@@ -11,6 +11,7 @@ import { compare } from '../../src/kernel/sort.js'
 import { createRandom } from '../../src/simulation/random.js'
 import { allTransitions, coveredOf, noteTransitions } from './coverage.js'
 import { DEFECTS } from './defects.js'
+import { widened } from './draw-wide.js'
 import { draw } from './history.js'
 import { traceOf } from './recorded.js'
 import { show, type Shown } from './search.js'
@@ -50,7 +51,7 @@ async function playAll(): Promise<void> {
   let passed = 0
   let seed = Number(values.seed)
   for (; passed < Number(values.hours) * HOUR; seed++) {
-    const history = draw(createRandom(seed), steps, { floods, hours: true })
+    const history = widened(seed, draw(createRandom(seed), steps, { floods, hours: true }))
     const { trace, lasted, met, fault } = await play(seed, history, plant())
     all.update(trace)
     passed += lasted

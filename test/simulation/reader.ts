@@ -1,5 +1,5 @@
 /** A client that reads the event stream, leaves, and goes on behind its cursor. */
-import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
+import { type Caller, TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import { TRANSIENT_EVENTS } from '../../src/protocol/event/event.js'
 import type { EventSubscription, FrameSink, Runtime } from '../../src/ports/facades.js'
 import { type SeenEvent, sinkOf, type Written, writtenIn } from '../../src/published/testing/heard.js'
@@ -38,7 +38,7 @@ const MOST_EVENTS = 100_000
 const TRANSIENT: ReadonlySet<string> = TRANSIENT_EVENTS
 
 /** `hear`: gets every event as it comes. */
-export function createReader(hear: (event: SeenEvent) => void = () => undefined): Reader {
+export function createReader(hear: (event: SeenEvent) => void = () => undefined, caller: Caller = TRUSTED_CALLER): Reader {
   const transcripts = createTranscripts()
   const others: number[] = []
   const faults: string[] = []
@@ -77,7 +77,7 @@ export function createReader(hear: (event: SeenEvent) => void = () => undefined)
       const taken = createLine(sinkOf(see, readOnce), () => (subscription = undefined))
       line = taken
       try {
-        const { close } = runtime.events.subscribe(TRUSTED_CALLER, query, taken.sink)
+        const { close } = runtime.events.subscribe(caller, query, taken.sink)
         subscription = {
           close(how) {
             taken.cut()

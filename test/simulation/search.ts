@@ -1,5 +1,6 @@
 /** Looks for what a planted defect breaks, from a seed on, and for the shortest history that shows it. */
 import { createRandom } from '../../src/simulation/random.js'
+import { widened } from './draw-wide.js'
 import { draw, type History } from './history.js'
 import type { Defect } from './life.js'
 import { shrink, type Shrunk } from './shrink.js'
@@ -30,7 +31,7 @@ export async function searchFor(plant: () => Defect, first: number, isOver: () =
 
 /** As searches draw it. */
 export function drawn(seed: number): History {
-  return draw(createRandom(seed), STEPS, { swarms: true })
+  return widened(seed, draw(createRandom(seed), STEPS, { swarms: true }))
 }
 
 export interface Shown extends FoundDefect {

@@ -1,3 +1,5 @@
+import { WIDE_KEPT } from './searched-wide.js'
+
 /** Of each defect a seed whose history shows it (`npm run simulate -- --defects`), and what is seen not to hold. */
 export const KEPT: Readonly<Record<string, readonly [seed: number, says: string]>> = {
   'a sync that is missing': [2, 'a prompt that was acknowledged is there exactly once'],
@@ -29,4 +31,5 @@ export const KEPT: Readonly<Record<string, readonly [seed: number, says: string]
   'an outcome that is told again after a start': [2, 'no task goes on once nothing is under way'],
   'tasks that a start does not take up': [2, 'no task goes on once nothing is under way'],
   'an occurrence that is run again after a start': [1, 'an occurrence has one run'],
+  ...WIDE_KEPT,
 }

@@ -16,6 +16,7 @@ import { createMeeting } from './acts-moments.js'
 import { moody } from './moody.js'
 import type { Faults } from './faults.js'
 import type { Step } from './history.js'
+import { house } from './lodger.js'
 import { createKnowing, type Known, type Trace } from './known.js'
 import { beginLife, type Defect, firstRemains, type Life, type OnLife, turns } from './life.js'
 import { playWorld } from './played.js'
@@ -45,12 +46,15 @@ const ROUNDS = 60
 const SILENT = 12
 /** What could not be recorded is tried again within this time, ms. */
 const RECOVERED = 16_000
+/** An operation of the disk that takes so long is slow, and what was begun so has ended within this time after it, ms. */
+const LONG = 100
+const HASTENED = 5000
 /** Through longer times the machine may sleep, ms. */
 const SHORT = 900_000
 
 export async function createWorld(seed: number, defect: Defect = {}, onLife?: OnLife): Promise<World> {
   const streams = namedStreams(seed)
-  const known = createKnowing(() => ({ life, at: life.clock.monotonic(), isShaken: isShaken() }))
+  const known = createKnowing(() => ({ life, at: life.clock.monotonic(), isShaken: isShaken() }), isSlow)
   const { trace, met, sessions } = known
   const clientRandom = streams('clients')
   const ids = createIds({ now: () => START + clientTime++, randomBytes: (size) => clientRandom.bytes(size) })
@@ -67,8 +71,16 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
   let livedBefore = 0
   /** On the clock of the life, when its disk was all right again; undefined = it always was. */
   let freedAt: number | undefined
+  /** On the clock of the life, when its disk was slow last. */
+  let slowAt: number | undefined
   let isUp = false
   const played = playWorld(known.plays, (call) => known.executed.push(judgedExecution(known, call, isUp ? life : undefined)))
+
+  const housing = house({
+    known: known.lodger,
+    trace,
+    onCall: (call) => known.executed.push(judgedExecution(known, { tool: 'lodges', ...call }, isUp ? life : undefined)),
+  })
 
   const hear: typeof known.hear = (event) => {
     heard++
@@ -76,13 +88,15 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
     known.hear(event)
   }
 
+  const callers = [TRUSTED_CALLER, ...known.tenants.map(({ caller }) => caller)]
+  const all = () => [witness, ...readers, ...known.tenants.map(({ reader }) => reader)]
+
   // From the first machine on.
   const meeting = createMeeting({ trace, suffer, die, restart, isUp: () => isUp, take })
   let life = await begin(firstRemains(START))
   let witness = createReader(hear)
   let readers = Array.from({ length: CLIENTS }, () => createReader())
-  witness.come(life.runtime)
-  for (const reader of readers) reader.come(life.runtime)
+  for (const reader of all()) reader.come(life.runtime)
 
   /** A start that fails, as the disk does, is tried again by the operator, who has made room. */
   async function begin(from: Parameters<typeof beginLife>[0]['from']): Promise<Life> {
@@ -91,13 +105,16 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
     faults.disk = undefined
     freedAt = undefined
     faults.slow = 0
+    slowAt = undefined
     const answersSent = async () => void (await Promise.all(underWay))
-    const beginning = { from, plugins: [played.plugin, moody(known.mood, () => life.clock)], answersSent, defect, faults, onLife }
+    const plugins = [played.plugin, moody(known.mood, () => life.clock)]
+    const beginning = { from, plugins, answersSent, defect, faults, house: housing, onLife }
     try {
       const begun = await beginLife({ ...beginning, random: streams(`life ${++lives}`) })
       isUp = true
       return begun
     } catch (error) {
+      housing.over(known.lodger.life)
       if (faults.disk === undefined) throw error
       trace.add(String(error))
       return begin(from)
@@ -106,10 +123,16 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
 
   /** Ends the life at once; the next one begins when what it answers is called. */
   function die(how: 'kill' | 'power', torn: number): () => Promise<void> {
-    for (const reader of [witness, ...readers]) reader.leave()
+    for (const reader of all()) reader.leave()
     era++ // What it answers from now on nobody hears.
+    const { life: lodging } = known.lodger
+    known.lodger.life = undefined
     const fallen = life.fall(how, namedStreams(torn)('torn'))
-    return async () => rise(await fallen(), how === 'power')
+    return async () => {
+      const remains = await fallen()
+      housing.over(lodging)
+      await rise(remains, how === 'power')
+    }
   }
 
   async function rise(from: Parameters<typeof begin>[0], forgets: boolean): Promise<void> {
@@ -121,15 +144,16 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
     await come()
     if (!forgets) return
     // What was told and lost with the power, clients fetch anew.
-    for (const reader of [witness, ...readers]) reader.leave()
+    for (const reader of all()) reader.leave()
     known.forget()
     witness = createReader(hear)
     readers = readers.map(() => createReader())
+    for (const tenant of known.tenants) tenant.renew()
     await come()
   }
 
   async function come(): Promise<void> {
-    for (const reader of [witness, ...readers]) reader.come(life.runtime)
+    for (const reader of all()) reader.come(life.runtime)
     await caughtUp(life.store)
   }
 
@@ -177,7 +201,7 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
       case 'restart':
         return restart()()
       case 'slow':
-        return void (faults.slow = step.ms)
+        return slow(step.ms)
       case 'when':
         return meeting.await(step)
       case 'fill':
@@ -189,6 +213,11 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
     }
   }
 
+  function slow(ms: number): void {
+    if (faults.slow >= LONG) slowAt = life.clock.monotonic()
+    faults.slow = ms
+  }
+
   function suffer(how: DiskFault | undefined): void {
     if (faults.disk !== undefined) freedAt = life.clock.monotonic()
     faults.disk = how
@@ -198,26 +227,34 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
   /** As `die`, unless it dies while it stops. */
   function restart(): () => Promise<void> {
     const stopping = era
-    for (const reader of [witness, ...readers]) reader.leave()
+    for (const reader of all()) reader.leave()
     const stopped = life.stop()
     return async () => {
       const remains = await stopped
-      if (stopping === era) await rise(remains, false)
+      if (stopping !== era) return
+      housing.over(known.lodger.life)
+      await rise(remains, false)
     }
   }
 
   const isShaken = () => faults.disk !== undefined || (freedAt !== undefined && life.clock.monotonic() - freedAt < RECOVERED)
 
+  function isSlow(): boolean {
+    return faults.slow >= LONG || (slowAt !== undefined && life.clock.monotonic() - slowAt < HASTENED)
+  }
+
   const isCalm = () =>
-    Object.keys(life.runtime.sessions.status(TRUSTED_CALLER)).length === 0 &&
-    sessions.every((id) => life.runtime.sessions.queue(id).items.every(({ held }) => held === true))
+    callers.every((caller) => Object.keys(life.runtime.sessions.status(caller)).length === 0) &&
+    [...sessions, ...known.tenants.flatMap((tenant) => tenant.sessions)].every((id) =>
+      life.runtime.sessions.queue(id).items.every(({ held }) => held === true),
+    )
 
   async function calm(): Promise<void> {
     meeting.forget()
     suffer(undefined)
-    faults.slow = 0
+    slow(0)
     read.clear()
-    for (const reader of readers) reader.come(life.runtime)
+    for (const reader of all()) reader.come(life.runtime)
     let last = { round: 0, heard }
     for (let round = 0; round < ROUNDS && round - last.round < SILENT; round++) {
       if (heard !== last.heard) last = { round, heard }
@@ -226,8 +263,9 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
       if (isCalm()) await life.clock.advanceAsync(1000)
       if (isCalm()) break
       const { interactions } = life.runtime
-      for (const { id } of interactions.permissions(TRUSTED_CALLER, undefined)) interactions.replyPermission(id, { reply: 'reject' })
-      for (const { id } of interactions.questions(TRUSTED_CALLER, undefined)) interactions.rejectQuestion(id)
+      for (const { id } of callers.flatMap((caller) => interactions.permissions(caller, undefined)))
+        interactions.replyPermission(id, { reply: 'reject' })
+      for (const { id } of callers.flatMap((caller) => interactions.questions(caller, undefined))) interactions.rejectQuestion(id)
       for (const each of played.held) each.finishes()
       await life.clock.advanceAsync(35_000)
     }
@@ -271,7 +309,7 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
     },
     async end() {
       meeting.end()
-      for (const reader of [witness, ...readers]) reader.leave()
+      for (const reader of all()) reader.leave()
       await life.stop()
     },
   }

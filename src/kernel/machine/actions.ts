@@ -6,7 +6,6 @@ import {
   type AnyEventObject,
   type AnyMachineSnapshot,
   createActor,
-  type MachineContext,
 } from 'xstate'
 import { begin, createChild, leave } from './child.js'
 import { enqueued } from './enqueued.js'

@@ -2,8 +2,8 @@
  * One plugin package in one scope: trust, revision, and which generation serves (plugin-protocol §3.1–3.5).
  *
  * I1 A candidate replaces what serves only when it is published; until then, and when it is refused, the last good one serves.
- * I2 Authority that is withdrawn (trust, the package itself, its scope) retires what runs at once; what is switched off takes no
- *    more calls and finishes those it has.
+ * I2 Authority that is withdrawn (trust, the package itself, its scope) retires what runs at once, also what is switched off: that
+ *    takes no more calls and finishes those it has.
  * I3 An instance that ends by itself is brought back `restart.tries` times in `restartWindow`, later each time, then given up.
  * I4 Every generation is a child; nothing of the package runs any more once this machine has ended.
  */
@@ -82,11 +82,12 @@ const RUNNING = '#package.running'
 const known = { guard: { type: 'wasJudged', ...judged }, actions: note } as const
 /** Other content, another approval, other options or the switch: what failed before says nothing of it. */
 const anew = [note, 'clearReason', 'forgiveStrikes'] as const
+const withdraw = { type: 'revokeWithdrawn', ...judged } as const
 /** While nothing serves, everything follows from the assessment. */
 const evaluated = [
-  { guard: { type: 'isInvalid', ...judged }, target: '.failed', actions: anew },
-  { guard: { type: 'isDisabled', ...judged }, target: '.disabled', actions: anew },
-  { guard: { type: 'isUntrusted', ...judged }, target: '.permission-required', actions: anew },
+  { guard: { type: 'isInvalid', ...judged }, target: '.failed', actions: [withdraw, ...anew] },
+  { guard: { type: 'isDisabled', ...judged }, target: '.disabled', actions: [withdraw, ...anew] },
+  { guard: { type: 'isUntrusted', ...judged }, target: '.permission-required', actions: [withdraw, ...anew] },
   { target: '.trusted', actions: anew },
 ] as const
 
@@ -216,6 +217,11 @@ export const packageMachine = setup({
     revokeAll: enqueueActions(({ context: { alive }, enqueue }) => {
       for (const number of alive) enqueue.sendTo(`${CHILD}${number}`, { type: 'revoked' })
       enqueue.assign({ serving: undefined, candidate: undefined, reason: undefined })
+    }),
+    /** I2, of what was switched off and still finishes its calls. */
+    revokeWithdrawn: enqueueActions(({ context: { alive, lastGood, assessment }, enqueue }, { approved }: Assessment) => {
+      if (lastGood === undefined || assessment?.approved.includes(lastGood) !== true || approved.includes(lastGood)) return
+      for (const number of alive) enqueue.sendTo(`${CHILD}${number}`, { type: 'revoked' })
     }),
     switchOff: enqueueActions(({ context: { alive }, enqueue }) => {
       for (const number of alive) enqueue.sendTo(`${CHILD}${number}`, { type: 'switched.off' })

@@ -3,6 +3,7 @@ import type { History } from '../history.js'
 import { COMPACTIONS } from './compactions.js'
 import { CONVERSATIONS } from './conversations.js'
 import { HISTORIES } from './histories.js'
+import { LODGER } from './lodger.js'
 import { PLUGINS } from './plugins.js'
 import { TASKS } from './tasks.js'
 import { WORKFLOWS } from './workflows.js'
@@ -12,6 +13,7 @@ export const TOURS: Readonly<Record<string, History>> = {
   ...COMPACTIONS,
   ...CONVERSATIONS,
   ...HISTORIES,
+  ...LODGER,
   ...PLUGINS,
   ...TASKS,
   ...WORKFLOWS,

@@ -117,7 +117,7 @@ export function createBrokers({ effects, host, owner, lease, place, eventNamespa
       case 'host.workspace.write': {
         const { path: name, contents } = parse(PARAMS[method], params)
         granted()
-        await files?.write(name, Uint8Array.from(contents))
+        await files?.write(name, Uint8Array.from(contents), signal)
         return {}
       }
       case 'host.event.publish': {

@@ -3,6 +3,7 @@
  *
  * I1 Every path is resolved with its links and must lie below the canonical root, by whole segments.
  * I2 What is opened is what was checked: reads and writes refuse a path that has become a link since.
+ * I3 Nothing is written for a plugin that was retired while its path was looked at.
  */
 import { dirname, join, resolve } from 'node:path'
 import { isWithin } from '../../../protocol/caller.js'
@@ -20,8 +21,8 @@ export interface WorkspaceAccess {
   read(path: string): Promise<Uint8Array>
   /** Names in a directory, sorted by their bytes. */
   list(path: string): Promise<string[]>
-  /** Replaces or makes a file whose directory exists. */
-  write(path: string, contents: Uint8Array): Promise<void>
+  /** Replaces or makes a file whose directory exists. Rejects with the reason of `signal` where that has aborted by then. */
+  write(path: string, contents: Uint8Array, signal: AbortSignal): Promise<void>
 }
 
 /** `root` is canonical. Rejects with `request.unprocessable` and a sentence that names the path as the plugin gave it. */
@@ -45,7 +46,7 @@ export function createWorkspaceAccess(root: string, files: Files, protectedFiles
         .filter((name) => !name.includes(REPLACED))
         .toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
     },
-    async write(path, contents) {
+    async write(path, contents, signal) {
       const target = targetOf(root, path)
       if (target === root) throw refused(path, 'is a directory')
       const parent = await canonical(path, dirname(target))
@@ -55,6 +56,7 @@ export function createWorkspaceAccess(root: string, files: Files, protectedFiles
       const real = stat === undefined ? place : await canonical(path, place)
       const [reason] = await protectedFiles.reasons([real])
       if (reason !== undefined) throw refused(path, `is protected: it is ${reason}`)
+      signal.throwIfAborted() // I3
       await explained(path, () => files.writeAtomic(real, contents, { canonical: true }))
     },
   }

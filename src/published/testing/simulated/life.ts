@@ -60,6 +60,7 @@ export interface Beginning extends Pick<RuntimeOptions, 'version' | 'listen' | '
   /** Around what the runtime gets, to break it. */
   readonly wrapStore?: (store: Store) => Store
   readonly wrapDisk?: (disk: Disk, clock: FakeClock) => Disk
+  readonly wrapEffects?: (effects: FakeEffects) => FakeEffects
   readonly losesSyncs?: boolean
   /** Lets everything happen that needs no time; without it, `turns`. */
   readonly settle?: () => Promise<void>
@@ -139,17 +140,31 @@ function placeOfMachines(): string {
 }
 
 export async function beginLife(machines: Machines, beginning: Beginning): Promise<Life> {
-  const { from, random, processes, wrapStore, wrapDisk, losesSyncs, plugins, onMachine, settle, ...given } = beginning
+  const {
+    from,
+    random,
+    processes,
+    wrapStore,
+    wrapDisk,
+    wrapEffects = (same) => same,
+    losesSyncs,
+    plugins,
+    onMachine,
+    settle,
+    ...given
+  } = beginning
   const clock = createFakeClock(from.at, settle ?? turns)
   const disk = from.disk.copy(() => clock.now())
-  const effects = playedEffects(ROOT, {
-    clock,
-    files: wrapDisk?.(disk, clock) ?? disk,
-    random,
-    env: { SVC_AGENT_PLUGIN_SANDBOX: 'off' },
-    childEnv: {},
-    ...(processes !== undefined && { processes }),
-  })
+  const effects = wrapEffects(
+    playedEffects(ROOT, {
+      clock,
+      files: wrapDisk?.(disk, clock) ?? disk,
+      random,
+      env: { SVC_AGENT_PLUGIN_SANDBOX: 'off' },
+      childEnv: {},
+      ...(processes !== undefined && { processes }),
+    }),
+  )
   const played = openPlayedStore({ directory: from.directory, clock, random, synced: from.synced, losesSyncs: losesSyncs ?? false })
   const { store } = played
   const remains: TakeRemains = (how, torn) => {

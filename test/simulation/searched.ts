@@ -31,5 +31,13 @@ export const KEPT: Readonly<Record<string, readonly [seed: number, says: string]
   'an outcome that is told again after a start': [2, 'no task goes on once nothing is under way'],
   'tasks that a start does not take up': [2, 'no task goes on once nothing is under way'],
   'an occurrence that is run again after a start': [1, 'an occurrence has one run'],
+  'runs of workflows that a start does not end': [9, 'every run of a workflow ends'],
+  'a prompt of a run that is submitted twice': [1, 'the prompt of a run of a workflow is there once at most'],
+  'the end of a run of a workflow that is lost': [1, 'every run of a workflow ends'],
+  'a call that is executed twice': [1, 'a call of a tool is executed once'],
+  'a permission that is not asked for': [4, 'a tool is executed where somebody or a rule allows it'],
+  'a schedule in the zone of the server': [54, 'a scheduled run is of a moment that its file names, in the zone that it names'],
+  'a workflow that overlaps itself against its file': [22, 'a workflow overlaps itself no more than it says'],
+  'a deletion that is acknowledged and not done': [3, 'a session whose deletion was acknowledged is gone'],
   ...WIDE_KEPT,
 }

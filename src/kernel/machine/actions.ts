@@ -1,12 +1,5 @@
 /** What a machine does on its way from one snapshot to the next, upon one draft of the next. */
-import {
-  type AnyActorLogic,
-  type AnyActorRef,
-  type AnyActorScope,
-  type AnyEventObject,
-  type AnyMachineSnapshot,
-  createActor,
-} from 'xstate'
+import { type AnyActorLogic, type AnyActorRef, type AnyActorScope, type AnyEventObject, type AnyMachineSnapshot, createActor } from 'xstate'
 import { begin, createChild, leave } from './child.js'
 import { enqueued } from './enqueued.js'
 import type { Action } from './layout.js'
@@ -95,7 +88,7 @@ function performAll(performance: Performance, actions: readonly Action[]): void 
 
 /** What it is told of besides is the scope: nobody who watches sees that. */
 function carriedOut(scope: AnyActorScope, type: string, told: unknown, work: (scope: AnyActorScope, told: never) => void): void {
-  scope.actionExecutor({ type, info: scope as never, params: told as never, exec: work as never })
+  scope.actionExecutor({ type, info: scope as never, params: told, exec: work as never })
 }
 
 function assigned({ assignment }: Builtin, given: Given, params: unknown): object {
@@ -151,7 +144,7 @@ function stopped(making: Making, { actorRef }: Builtin, given: Given, params: un
 
 function meaningOf({ machine }: Draft, action: Action): ((...given: never[]) => unknown) | Builtin | undefined {
   if (typeof action === 'function') return action
-  if (typeof action === 'object' && isBuiltin(action)) return action as unknown as Builtin
+  if (typeof action === 'object' && isBuiltin(action)) return action
   return machine.implementations.actions[typeof action === 'string' ? action : action.type] as Builtin | undefined
 }
 

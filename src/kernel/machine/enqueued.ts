@@ -26,11 +26,11 @@ const enqueue = Object.assign<Enqueue, Readonly<Record<string, (...given: never[
   assign: made((assignment: unknown) => ({ type: 'xstate.assign', resolve: unresolved, assignment })),
   spawnChild: made((src: unknown, how: object = {}) => ({ type: 'xstate.spawnChild', resolve: unresolved, ...how, src })),
   stopChild: made((actorRef: unknown) => ({ type: 'xstate.stopChild', resolve: unresolved, actorRef })),
-  raise: made(raise as Maker),
-  sendTo: made(sendTo as Maker),
-  sendParent: made(sendParent as Maker),
-  cancel: made(cancel as Maker),
-  emit: made(emit as Maker),
+  raise: made(raise),
+  sendTo: made(sendTo),
+  sendParent: made(sendParent),
+  cancel: made(cancel),
+  emit: made(emit),
 })
 
 export function enqueued(

@@ -131,6 +131,10 @@ export const NEVER: Readonly<Record<string, string | Readonly<Record<string, rea
   },
   pty: 'the plugin of terminals is not started',
   run: {
+    'no step has more than 64 calls that are open as it ends, and others are closed in the turn in which they end': [
+      'closing: abort.requested',
+      'closing: closeStep done [isDue] → ending',
+    ],
     'machines of a run throw nothing: what fails in them is one of their ends': [
       'any state: child failed [isCall]',
       'compacting: compaction failed → ending',
@@ -159,6 +163,9 @@ export const NEVER: Readonly<Record<string, string | Readonly<Record<string, rea
   screen: 'of the terminal, a client in a process of its own',
   'search-index': 'the plugin of the search by meaning is not started',
   session: {
+    'what a look waits for before it finds nothing is a restore, and tours that stopped there ended with it': [
+      'idle: at once [isStopping] → stopped',
+    ],
     'a title that fails has ended as any other': ['any state: child failed [isTitle]'],
     'machines of a session throw nothing: what fails in them is one of their ends': [
       'working.running: run failed → recovering',

@@ -37,6 +37,14 @@ const each = <Kind extends string>(weights: Readonly<Record<Kind, number>>): Kin
 /** Of histories that do not differ. */
 export const USUAL: Manner = { as: each(AS), own: each(OWN), delegating: each(DELEGATING), delegates: DELEGATES }
 
+/** Of one in which the agent asks for much. */
+export const ASKED: Manner = {
+  as: ['says', 'calls', 'calls', 'calls'],
+  own: ['guarded', 'guarded', 'guarded', 'answers'],
+  delegating: ['task'],
+  delegates: 9,
+}
+
 /** Of one that differs from others. */
 export function differently(random: Random): Manner {
   return {

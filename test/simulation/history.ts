@@ -4,7 +4,7 @@ import type { Random } from '../../src/simulation/random.js'
 import type { LodgerStep } from './acts-lodger.js'
 import type { TenantStep } from './acts-tenants.js'
 import { drawBeside } from './draw-beside.js'
-import { differently, drawPlays, type Manner, USUAL } from './draw-plays.js'
+import { ASKED, differently, drawPlays, type Manner, USUAL } from './draw-plays.js'
 import type { Said } from './life.js'
 import type { Moment } from './moments.js'
 import { swarm } from './swarm.js'
@@ -173,16 +173,33 @@ interface Taste {
   readonly floods: number | undefined
   /** What is done next may follow from what was done just now. */
   readonly hasSequels: boolean
+  readonly bent: Bent | undefined
 }
+
+/** What a searched history is all about: workflows that somebody switches, over starts and minutes, or answers to what the agent asks for. */
+export type Bent = 'patient' | 'asking'
+/** Ms in which a workflow comes due that is scheduled. */
+const DUE = 125_000
+const PATIENT = ['save', 'save', 'pause', 'pause', 'activate', 'run', 'wait', 'prompt'] as const
+const ASKING = ['prompt', 'prompt', 'answer', 'answer', 'answer', 'wait', 'wait', 'save', 'run', 'configure', 'create'] as const
 
 type Kind = keyof typeof OFTEN | 'calm'
 
 /**
  * A history of so many steps. `floods`: with more prompts than may wait; `hours`: with long waits; `swarms`: with some acts more often than with
- * others.
+ * others, and about what `bent` says.
  */
-export function draw(random: Random, steps: number, { floods = false, hours = false, swarms = false } = {}): History {
-  const taste = swarms ? drawTaste(random) : { kinds: KINDS, manner: USUAL, floods: floods ? FLOODS : undefined, hasSequels: false }
+export function draw(
+  random: Random,
+  steps: number,
+  {
+    floods = false,
+    hours = false,
+    swarms = false,
+    bent,
+  }: { floods?: boolean; hours?: boolean; swarms?: boolean; bent?: Bent | undefined } = {},
+): History {
+  const taste = swarms ? drawTaste(random, bent) : { ...ORDINARY, floods: floods ? FLOODS : undefined }
   const history: Step[] = [{ do: 'create' }]
   let name = 0
   while (history.length < steps) {
@@ -195,17 +212,30 @@ export function draw(random: Random, steps: number, { floods = false, hours = fa
     const waits = hours && act.do === 'wait' && random.isOneIn(3) ? { ms: random.pick(HOURS) } : {}
     history.push({ ...act, ...waits, ...(random.isOneIn(2) && { turns: random.below(4) }) })
     if (taste.hasSequels) history.push(...sequelOf(random, act))
+    if (taste.bent !== undefined) history.push(...bentSequelOf(random, act, () => drawOf('prompt', random, taste, ++name)))
   }
   return history.flatMap((step, at) => ((at + 1) % CALM_EVERY === 0 && at + 1 < steps ? [step, { do: 'calm' }] : [step]))
 }
 
-function drawTaste(random: Random): Taste {
+const ORDINARY = { kinds: KINDS, manner: USUAL, hasSequels: false, bent: undefined }
+
+function drawTaste(random: Random, bent: Bent | undefined): Taste {
+  const kinds = swarm<Kind>(random, { ...OFTEN, prompt: 2 * OFTEN.prompt, calm: 1 }, ALWAYS)
   return {
-    kinds: swarm<Kind>(random, { ...OFTEN, prompt: 2 * OFTEN.prompt, calm: 1 }, ALWAYS),
-    manner: differently(random),
+    kinds: bent === undefined ? kinds : [...kinds.slice(0, PATIENT.length), ...(bent === 'patient' ? PATIENT : ASKING)],
+    manner: bent === 'asking' ? ASKED : differently(random),
     floods: random.isOneIn(FLOODED) ? FLOODS : undefined,
     hasSequels: !random.isOneIn(3),
+    bent,
   }
+}
+
+/** A workflow that was switched stays so over a start; who has answered lets the agent go on. */
+function bentSequelOf(random: Random, act: Act, prompt: () => Act): readonly Step[] {
+  if (act.do === 'answer') return [{ do: 'wait', ms: random.pick(WAITS) }, prompt()]
+  if (act.do !== 'pause' && act.do !== 'activate' && act.do !== 'save') return []
+  const later: Step = { do: 'wait', ms: DUE }
+  return random.isOneIn(2) ? [later] : [{ do: 'die', how: 'kill', torn: 1 }, later]
 }
 
 /**
@@ -230,8 +260,11 @@ function sequelOf(random: Random, act: Act): readonly Step[] {
   return (act.do === 'die' || act.do === 'restart') && random.isOneIn(2) ? [{ do: 'calm' }] : []
 }
 
-function drawAct(random: Random, { kinds, manner }: Taste, name: number): Act {
-  const kind = random.pick(kinds)
+function drawAct(random: Random, taste: Taste, name: number): Act {
+  return drawOf(random.pick(taste.kinds), random, taste, name)
+}
+
+function drawOf(kind: Kind, random: Random, { manner }: Taste, name: number): Act {
   const plays = () => drawPlays(random, manner)
   const session = random.below(SESSIONS)
   switch (kind) {

@@ -1,13 +1,19 @@
 /** Looks for what a planted defect breaks, from a seed on, and for the shortest history that shows it. */
 import { createRandom } from '../../src/simulation/random.js'
 import { widened } from './draw-wide.js'
-import { draw, type History } from './history.js'
+import { type Bent, draw, type History } from './history.js'
 import type { Defect } from './life.js'
 import { shrink, type Shrunk } from './shrink.js'
 import { play } from './simulate.js'
 
 /** Steps of a history. */
 const STEPS = 50
+/** Of so many histories two have a bent. */
+const EVERY = 8
+const BENT: ReadonlyMap<number, Bent> = new Map([
+  [5, 'asking'],
+  [7, 'patient'],
+])
 
 export interface FoundDefect {
   /** Of the history that showed it. */
@@ -31,7 +37,7 @@ export async function searchFor(plant: () => Defect, first: number, isOver: () =
 
 /** As searches draw it. */
 export function drawn(seed: number): History {
-  return widened(seed, draw(createRandom(seed), STEPS, { swarms: true }))
+  return widened(seed, draw(createRandom(seed), STEPS, { swarms: true, bent: BENT.get(seed % EVERY) }))
 }
 
 export interface Shown extends FoundDefect {

@@ -62,6 +62,8 @@ export function watchActors(running: RunningRuntime, effects: FakeEffects, waits
   }
 
   const marks = createMarks(ring, effects)
+  /** Sequence behind which lies what the event has brought about that was sent last; undefined once that was asked for. */
+  let sentAt: number | undefined
   const list = () => [...living()].map(([actor]) => actor)
   const records = () => ring.after(0, ring.sequence).records
 
@@ -99,16 +101,23 @@ export function watchActors(running: RunningRuntime, effects: FakeEffects, waits
     }
     const now = find(selector, at)?.[0]
     if (!next && now !== undefined && isIn(now.state, path)) return Promise.resolve(now)
+    const reachedIn = (record: InspectorRecord): InspectedActor | undefined => {
+      const actor = known.get(record.actorId)
+      const isReached = actor !== undefined && record.after !== undefined && isMeant(selector, actor) && isIn(record.after, path)
+      return isReached ? { ...actor, state: [...(record.after ?? [])] } : undefined
+    }
+    const brought = now === undefined && !next && sentAt !== undefined ? ring.after(sentAt, ring.sequence - sentAt).records : []
+    sentAt = undefined
+    const ended = brought.flatMap((record) => reachedIn(record) ?? []).at(-1)
+    if (ended !== undefined) return Promise.resolve(ended)
     return waits.until<InspectedActor>(
       {
         what: `${wordsOf(selector)} in the state "${wanted}"`,
         withinMs,
         listen(resolve) {
           const listener = (record: InspectorRecord) => {
-            const actor = known.get(record.actorId)
-            if (actor !== undefined && record.after !== undefined && isMeant(selector, actor) && isIn(record.after, path)) {
-              resolve({ ...actor, state: [...record.after] })
-            }
+            const reached = reachedIn(record)
+            if (reached !== undefined) resolve(reached)
           }
           listeners.add(listener)
           return () => void listeners.delete(listener)
@@ -145,6 +154,7 @@ export function watchActors(running: RunningRuntime, effects: FakeEffects, waits
     if (!events.includes(event.type)) {
       throw errorAt(`${actor.id} knows no event "${event.type}"; it knows ${events.join(', ') || 'none'}`, at)
     }
+    sentAt = ring.sequence
     ref.send(event)
   }
 

@@ -101,11 +101,7 @@ export function watchActors(running: RunningRuntime, effects: FakeEffects, waits
     }
     const now = find(selector, at)?.[0]
     if (!next && now !== undefined && isIn(now.state, path)) return Promise.resolve(now)
-    const reachedIn = (record: InspectorRecord): InspectedActor | undefined => {
-      const actor = known.get(record.actorId)
-      const isReached = actor !== undefined && record.after !== undefined && isMeant(selector, actor) && isIn(record.after, path)
-      return isReached ? { ...actor, state: [...(record.after ?? [])] } : undefined
-    }
+    const reachedIn = (record: InspectorRecord) => reachedBy(record, known.get(record.actorId), selector, path)
     const brought = now === undefined && !next && sentAt !== undefined ? ring.after(sentAt, ring.sequence - sentAt).records : []
     sentAt = undefined
     const ended = brought.flatMap((record) => reachedIn(record) ?? []).at(-1)
@@ -174,10 +170,7 @@ export function watchActors(running: RunningRuntime, effects: FakeEffects, waits
       version: TRACE_VERSION,
       createdAt: effects.clock.now(),
       serverVersion: version,
-      machines: charts.all([...living()].map(([, ref]) => logicOf(ref))).map((machine) => {
-        const layout = layoutOf(machine.id)
-        return { ...machine, ...(layout !== undefined && { layout }) }
-      }),
+      machines: charts.all([...living()].map(([, ref]) => logicOf(ref))).map(laidOut),
       actors: [...marks.actors(), ...list()],
       plugins: runtime.inspector.tree().plugins,
       records: [...records()],
@@ -186,6 +179,23 @@ export function watchActors(running: RunningRuntime, effects: FakeEffects, waits
     mark: marks.mark,
     stop: () => observer.stop(),
   }
+}
+
+/** With the places of its states in a picture. */
+function laidOut<Machine extends { readonly id: string }>(machine: Machine) {
+  const layout = layoutOf(machine.id)
+  return { ...machine, ...(layout !== undefined && { layout }) }
+}
+
+/** The actor of the record where it is meant and was in the state after what the record tells. */
+function reachedBy(
+  { after }: InspectorRecord,
+  actor: InspectedActor | undefined,
+  selector: ActorSelector,
+  path: string,
+): InspectedActor | undefined {
+  const isReached = actor !== undefined && after !== undefined && isMeant(selector, actor) && isIn(after, path)
+  return isReached ? { ...actor, state: [...after] } : undefined
 }
 
 /** The actor that has the marks. */

@@ -64,7 +64,7 @@ export interface TestActors {
   readonly records: readonly InspectorRecord[]
 }
 
-/** Resolves once an actor is in the state, or passes through it. */
+/** Resolves once an actor is in the state, or passes through it; also where it has ended there by the event that was sent just before. */
 export type AwaitState = (selector: ActorSelector, state: string, options?: StateOptions) => Promise<InspectedActor>
 
 /** Sends an event to a live actor, as its parent or an effect would; throws when there is none, or its machine does not know the event. */

@@ -62,6 +62,8 @@ export function watchActors(running: RunningRuntime, effects: FakeEffects, waits
   }
 
   const marks = createMarks(ring, effects)
+  /** Sequence behind which lies what the event has brought about that was sent last; undefined once that was asked for. */
+  let sentAt: number | undefined
   const list = () => [...living()].map(([actor]) => actor)
   const records = () => ring.after(0, ring.sequence).records
 
@@ -99,16 +101,19 @@ export function watchActors(running: RunningRuntime, effects: FakeEffects, waits
     }
     const now = find(selector, at)?.[0]
     if (!next && now !== undefined && isIn(now.state, path)) return Promise.resolve(now)
+    const reachedIn = (record: InspectorRecord) => reachedBy(record, known.get(record.actorId), selector, path)
+    const brought = now === undefined && !next && sentAt !== undefined ? ring.after(sentAt, ring.sequence - sentAt).records : []
+    sentAt = undefined
+    const ended = brought.flatMap((record) => reachedIn(record) ?? []).at(-1)
+    if (ended !== undefined) return Promise.resolve(ended)
     return waits.until<InspectedActor>(
       {
         what: `${wordsOf(selector)} in the state "${wanted}"`,
         withinMs,
         listen(resolve) {
           const listener = (record: InspectorRecord) => {
-            const actor = known.get(record.actorId)
-            if (actor !== undefined && record.after !== undefined && isMeant(selector, actor) && isIn(record.after, path)) {
-              resolve({ ...actor, state: [...record.after] })
-            }
+            const reached = reachedIn(record)
+            if (reached !== undefined) resolve(reached)
           }
           listeners.add(listener)
           return () => void listeners.delete(listener)
@@ -145,6 +150,7 @@ export function watchActors(running: RunningRuntime, effects: FakeEffects, waits
     if (!events.includes(event.type)) {
       throw errorAt(`${actor.id} knows no event "${event.type}"; it knows ${events.join(', ') || 'none'}`, at)
     }
+    sentAt = ring.sequence
     ref.send(event)
   }
 
@@ -164,10 +170,7 @@ export function watchActors(running: RunningRuntime, effects: FakeEffects, waits
       version: TRACE_VERSION,
       createdAt: effects.clock.now(),
       serverVersion: version,
-      machines: charts.all([...living()].map(([, ref]) => logicOf(ref))).map((machine) => {
-        const layout = layoutOf(machine.id)
-        return { ...machine, ...(layout !== undefined && { layout }) }
-      }),
+      machines: charts.all([...living()].map(([, ref]) => logicOf(ref))).map(laidOut),
       actors: [...marks.actors(), ...list()],
       plugins: runtime.inspector.tree().plugins,
       records: [...records()],
@@ -176,6 +179,23 @@ export function watchActors(running: RunningRuntime, effects: FakeEffects, waits
     mark: marks.mark,
     stop: () => observer.stop(),
   }
+}
+
+/** With the places of its states in a picture. */
+function laidOut<Machine extends { readonly id: string }>(machine: Machine) {
+  const layout = layoutOf(machine.id)
+  return { ...machine, ...(layout !== undefined && { layout }) }
+}
+
+/** The actor of the record where it is meant and was in the state after what the record tells. */
+function reachedBy(
+  { after }: InspectorRecord,
+  actor: InspectedActor | undefined,
+  selector: ActorSelector,
+  path: string,
+): InspectedActor | undefined {
+  const isReached = actor !== undefined && after !== undefined && isMeant(selector, actor) && isIn(after, path)
+  return isReached ? { ...actor, state: [...after] } : undefined
 }
 
 /** The actor that has the marks. */

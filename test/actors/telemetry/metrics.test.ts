@@ -48,8 +48,8 @@ describe('metrics', () => {
     expect(valuesOf(families, 'svc_runs')).toEqual([{ end: 'completed', value: 1 }])
     expect(families.get('svc_run_duration_seconds')?.samples.find(({ name }) => name.endsWith('_count'))?.value).toBe(1)
     expect(valuesOf(families, 'svc_tool_calls')).toEqual([
-      { tool: 'fails', end: 'error', value: 1 },
       { tool: 'echo', end: 'completed', value: 1 },
+      { tool: 'fails', end: 'error', value: 1 },
     ])
     const steps = valuesOf(families, 'svc_model_calls')
     expect(steps?.reduce((sum, { value }) => sum + value, 0)).toBe(2)

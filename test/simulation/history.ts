@@ -178,8 +178,8 @@ interface Taste {
 
 /** What a searched history is all about: workflows that somebody switches, over starts and minutes, or answers to what the agent asks for. */
 export type Bent = 'patient' | 'asking'
-/** Ms in which a workflow comes due that is scheduled. */
-const DUE = 125_000
+/** Ms in which a workflow comes due that is scheduled: for the minutes before an hour, and from any moment on. */
+const DUE = [125_000, 3_700_000]
 const PATIENT = ['save', 'save', 'pause', 'pause', 'activate', 'run', 'wait', 'prompt'] as const
 const ASKING = ['prompt', 'prompt', 'answer', 'answer', 'answer', 'wait', 'wait', 'save', 'run', 'configure', 'create'] as const
 
@@ -230,12 +230,20 @@ function drawTaste(random: Random, bent: Bent | undefined): Taste {
   }
 }
 
-/** A workflow that was switched stays so over a start; who has answered lets the agent go on. */
+/** Who has saved a workflow may switch it off; what was switched stays so over a start; who has answered lets the agent go on. */
 function bentSequelOf(random: Random, act: Act, prompt: () => Act): readonly Step[] {
   if (act.do === 'answer') return [{ do: 'wait', ms: random.pick(WAITS) }, prompt()]
   if (act.do !== 'pause' && act.do !== 'activate' && act.do !== 'save') return []
-  const later: Step = { do: 'wait', ms: DUE }
-  return random.isOneIn(2) ? [later] : [{ do: 'die', how: 'kill', torn: 1 }, later]
+  const switched: readonly Step[] =
+    act.do === 'save'
+      ? [
+          { do: 'wait', ms: 2500 },
+          { do: 'pause', workflow: act.workflow },
+        ]
+      : []
+  const later: Step = { do: 'wait', ms: random.pick(DUE) }
+  const start: Step = random.isOneIn(2) ? { do: 'die', how: 'kill', torn: 1 } : { do: 'restart' }
+  return random.isOneIn(3) ? [later] : [...switched, start, later]
 }
 
 /**

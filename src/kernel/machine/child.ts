@@ -6,7 +6,7 @@
  */
 import { Actor, type AnyActorLogic, type AnyActorRef, type AnyActorScope, type AnyEventObject, type Snapshot } from 'xstate'
 import { effectActor, isEffect } from './effect-actor.js'
-import { inherited, type Inherited, type Origin, STATUS, type System, UNHEARD, UNWATCHED } from './origin.js'
+import { inherited, type Inherited, type Origin, STATUS, type System, UNHEARD, UNWATCHED, watching } from './origin.js'
 
 /** As machines hand it on. */
 interface ActionOf {
@@ -122,16 +122,6 @@ class Child {
     exec?.(info, params)
   }
 
-  subscribe(...given: unknown[]): unknown {
-    if (this.observers === UNWATCHED) this.observers = new Set()
-    return inherited.subscribe.apply(this, given)
-  }
-
-  on(...given: unknown[]): unknown {
-    if (this.eventListeners.size === 0) this.eventListeners = new Map()
-    return inherited.on.apply(this, given)
-  }
-
   _stopProcedure(): this {
     if (this._processingStatus !== STATUS.running) return this
     this.system.scheduler.cancelAll(this)
@@ -143,6 +133,7 @@ class Child {
 }
 
 Object.setPrototypeOf(Child.prototype, Actor.prototype)
+Object.assign(Child.prototype, watching)
 
 /** Below its parent, which begins it. */
 export function createChild(logic: AnyActorLogic, origin: Origin): AnyActorRef {

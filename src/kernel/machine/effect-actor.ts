@@ -7,7 +7,7 @@
 import { Actor, type AnyActorLogic, type AnyActorRef, type AnyEventObject, type Snapshot } from 'xstate'
 import { Stoppable } from '../stopping.js'
 import { begin, type Ending, endingOf, REJECTED, RESOLVED, STOPPED, type Work, workOf } from './effect.js'
-import { inherited, type Origin, STATUS, type System, UNHEARD, UNWATCHED } from './origin.js'
+import { inherited, type Origin, STATUS, type System, UNHEARD, UNWATCHED, watching } from './origin.js'
 
 /** It defers nothing. */
 const NONE: (() => void)[] = []
@@ -124,16 +124,6 @@ abstract class EffectActor {
     system._sendInspectionEvent({ type: '@xstate.snapshot', actorRef: this, event, snapshot })
   }
 
-  subscribe(...given: unknown[]): unknown {
-    if (this.observers === UNWATCHED) this.observers = new Set()
-    return inherited.subscribe.apply(this, given)
-  }
-
-  on(...given: unknown[]): unknown {
-    if (this.eventListeners.size === 0) this.eventListeners = new Map()
-    return inherited.on.apply(this, given)
-  }
-
   _stopProcedure(): this {
     this.#waiting = undefined
     if (this._processingStatus === STATUS.running) this._processingStatus = STATUS.stopped
@@ -142,6 +132,7 @@ abstract class EffectActor {
 }
 
 Object.setPrototypeOf(EffectActor.prototype, Actor.prototype)
+Object.assign(EffectActor.prototype, watching)
 
 /** One that ends with a value. */
 class Promised extends EffectActor {

@@ -41,3 +41,20 @@ export const inherited = Actor.prototype as unknown as Inherited & {
 /** Of the many that nobody watches. */
 export const UNWATCHED = new Set<never>()
 export const UNHEARD = new Map<never, never>()
+
+interface Watched {
+  observers: Set<unknown>
+  eventListeners: Map<string, Set<(event: unknown) => void>>
+}
+
+/** Watching an actor that has no list of watchers before the first one: methods for its prototype. */
+export const watching = {
+  subscribe(this: Watched, ...given: unknown[]): unknown {
+    if (this.observers === UNWATCHED) this.observers = new Set()
+    return inherited.subscribe.apply(this, given)
+  },
+  on(this: Watched, ...given: unknown[]): unknown {
+    if (this.eventListeners.size === 0) this.eventListeners = new Map()
+    return inherited.on.apply(this, given)
+  },
+}

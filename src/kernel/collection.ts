@@ -27,6 +27,8 @@ interface Rows {
   get(kind: string, id: string): Row | undefined
   /** By `sort`, then id. */
   list(kind: string, query?: Query): readonly Row[]
+  /** Calls `gone` with each row of the kind that went with what it was of, once that is committed. */
+  parting(kind: string, gone: (id: string) => void): void
 }
 
 /** A commit that is being made. */
@@ -81,6 +83,7 @@ export function collection<T>(rows: Rows, { kind, parse, row, open }: Collection
   const isKept = (value: T) => open === undefined || open.is(value)
   const first = open === undefined ? rows.list(kind).map(valueOf) : rows.list(open.kind).flatMap(({ id }) => read(id)) // I3
   const kept = new Map(first.map((value) => [row(value).id, value]))
+  rows.parting(kind, (id) => void kept.delete(id)) // I1
 
   function mark(tx: Change, value: T): void {
     if (open === undefined) return

@@ -22,6 +22,8 @@ export interface PluginRows {
   list(kind: string, query?: PluginRowQuery): PluginRow[]
   /** Runs `change` (synchronous) in one transaction; its events are published after it. A throw undoes everything. */
   commit<T>(durability: Durability, change: (tx: RowsChange) => T): T
+  /** Calls `gone` with each row of the kind that went with its session, once that is committed; the latest who asked is told. */
+  parting(kind: string, gone: (id: string) => void): void
 }
 
 export interface RowsChange {
@@ -238,11 +240,6 @@ export interface SessionDoor {
    * worked on. It reads only, also what that commit has written. Answers what ends the asking.
    */
   follow(ask: (sessionId: string) => SessionSequel | undefined): () => void
-  /**
-   * What the plugin keeps of a session goes in the commit in which the session goes: `remove` (synchronous) is called within it, for each that goes.
-   * Answers what ends that.
-   */
-  part(remove: (tx: RowsChange, sessionId: string) => void): () => void
   /** Notes that the plugin does work for the session: until the answered function is called, its execution is not finished. */
   begin(sessionId: string, work: Work): () => void
   /** Commands that run for the session, `but` one, as `session.background_tasks.updated` tells them once that one has ended. */

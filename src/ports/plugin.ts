@@ -7,6 +7,7 @@ import type { PermissionAction } from '../protocol/interaction/interaction.js'
 import type { FilePart, UserModel } from '../protocol/message/message.js'
 import type { TraceContext } from '../protocol/trace-context.js'
 import type { Agent, Skill } from '../protocol/resource/resource.js'
+import type { PluginRowOwner } from '../store/plugin-rows.js'
 import type { MediaRequest } from '../protocol/plugin/plugin-requests.js'
 import type { Todo } from '../protocol/session/session.js'
 import type { ActorRegistry } from '../kernel/roots.js'
@@ -316,6 +317,11 @@ export interface NativePlugin {
   readonly requires?: readonly string[]
   /** First words of the events it tells. */
   readonly eventNamespaces?: readonly string[]
+  /**
+   * Kinds of its rows that are of a session, and where its id stands: they go in the commit in which the session goes, whether the plugin is on
+   * or not.
+   */
+  readonly sessionRows?: Readonly<Record<string, PluginRowOwner>>
   /** Called once for each generation, after the one before has ended; what it throws is the reason why there is none. */
   start(host: NativeHost): Contributions
   /** Ends what the plugin started; called once when its generation is retired. */

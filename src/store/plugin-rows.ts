@@ -11,6 +11,9 @@ export interface PluginRow {
   readonly data: unknown
 }
 
+/** Where a row says whose it is. */
+export type PluginRowOwner = 'id' | 'group'
+
 export interface PluginRowQuery {
   readonly group?: string
   readonly order?: 'asc' | 'desc'
@@ -25,6 +28,8 @@ export interface PluginRowTable {
   insert(plugin: string, kind: string, row: PluginRow): boolean
   put(plugin: string, kind: string, row: PluginRow): void
   delete(plugin: string, kind: string, id: string): void
+  /** Removes the rows of a kind that say that they are of `owner`; answers their ids. */
+  disown(plugin: string, kind: string, by: PluginRowOwner, owner: string): string[]
 }
 
 interface StoredRow {
@@ -70,6 +75,11 @@ export function createPluginRowTable(connection: Connection): PluginRowTable {
     'insert or replace into plugin_rows (plugin, kind, id, grp, sort, data) values (?, ?, ?, ?, ?, ?)',
   )
   const remove = connection.query<[string, string, string]>('delete from plugin_rows where plugin = ? and kind = ? and id = ?')
+  const disowning = (column: 'id' | 'grp') =>
+    connection.query<[string, string, string], { id: string }>(
+      `delete from plugin_rows where plugin = ? and kind = ? and ${column} = ? returning id`,
+    )
+  const disown = { id: disowning('id'), group: disowning('grp') }
 
   return {
     get(plugin, kind, id) {
@@ -83,6 +93,7 @@ export function createPluginRowTable(connection: Connection): PluginRowTable {
     insert: (plugin, kind, { id, group, sort, data }) => insert.run(plugin, kind, id, group, sort, JSON.stringify(data)) === 1,
     put: (plugin, kind, { id, group, sort, data }) => void put.run(plugin, kind, id, group, sort, JSON.stringify(data)),
     delete: (plugin, kind, id) => void remove.run(plugin, kind, id),
+    disown: (plugin, kind, by, owner) => disown[by].all(plugin, kind, owner).map(({ id }) => id),
   }
 }
 

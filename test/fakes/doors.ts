@@ -33,7 +33,7 @@ export const noDoors: Pick<
   | 'installationConfig'
 > = {
   artifacts: { open: unused },
-  rows: { get: unused, list: unused, commit: unused },
+  rows: { get: unused, list: unused, commit: unused, parting: unused },
   sandbox: { isOn: async () => false, whyMissing: async () => 'this test has none', placeOf: unused, wrap: unused },
   programs: {
     standing: unused,
@@ -86,7 +86,6 @@ export const noDoors: Pick<
     outcome: unused,
     tell: unused,
     follow: unused,
-    part: unused,
     begin: unused,
     backgroundTasks: unused,
     endJobs: unused,

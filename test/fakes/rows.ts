@@ -8,6 +8,7 @@ export function createFakeRows() {
   const key = (kind: string, id: string) => `${kind}\0${id}`
   const door = {
     get: (kind: string, id: string) => rows.get(key(kind, id)),
+    parting: () => undefined,
     list: (kind: string, { group }: { readonly group?: string } = {}) =>
       [...rows].flatMap(([at, row]) => (at.startsWith(`${kind}\0`) && (group === undefined || row.group === group) ? [row] : [])),
     commit: <T>(_: string, change: (tx: object) => T) =>

@@ -22,6 +22,7 @@ function database() {
   }
   const read = (text: string | undefined) => (text === undefined ? undefined : (JSON.parse(text) as Row))
   const asked: string[] = []
+  const followers = new Map<string, (id: string) => void>()
   const get = (kind: string, id: string) => {
     asked.push(`${kind} ${id}`)
     return read(rowsOf(kind).get(id))
@@ -29,8 +30,10 @@ function database() {
   return {
     /** What was read by id. */
     asked,
+    part: (kind: string, id: string) => followers.get(kind)?.(id),
     rows: {
       get,
+      parting: (kind: string, gone: (id: string) => void) => void followers.set(kind, gone),
       list(kind: string, { group, order = 'asc', limit }: { group?: string; order?: 'asc' | 'desc'; limit?: number } = {}) {
         const all = [...rowsOf(kind).values()].flatMap((text) => read(text) ?? [])
         const found = all.filter((row) => group === undefined || row.group === group).toSorted((a, b) => a.sort - b.sort)
@@ -122,6 +125,14 @@ describe('values with rows of their own', () => {
     expect([all.open(), errands(data).open()]).toEqual([[errand('a', 1)], [errand('a', 1)]])
     data.commit((tx) => all.delete(tx, 'a'))
     expect([all.open(), all.all(), errands(data).open()]).toEqual([[], [], []])
+  })
+
+  it('that went with what they were of are forgotten', () => {
+    const data = database()
+    const all = errands(data)
+    data.commit((tx) => [errand('a', 1), errand('b', 2)].forEach((each) => all.put(tx, each)))
+    data.part('errand', 'a')
+    expect(all.open()).toEqual([errand('b', 2)])
   })
 
   it('are listed by their groups, from either end', () => {

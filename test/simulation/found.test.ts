@@ -42,3 +42,39 @@ test('a plugin that finishes its calls, as it was switched off, is ended when it
   const { fault } = await play(1, [...begun, off, wait(), revokes, wait(5000)])
   expect(fault).toBeUndefined()
 })
+
+test('what is kept of a task goes with its session, though the server stops', async () => {
+  const below = [{ as: 'calls', words: 0, tools: ['holds'] }] as const
+  const { fault } = await play(300_028, [
+    create,
+    { do: 'stop', session: 2 },
+    {
+      do: 'prompt',
+      session: 0,
+      name: 3,
+      delivery: 'queue',
+      plays: [
+        { as: 'calls', words: 0, tools: ['task', 'late'], below },
+        { as: 'calls', words: 0, tools: ['late'] },
+      ],
+    },
+    wait(20),
+    { do: 'delete', session: 1 },
+    { do: 'restart' },
+  ])
+  expect(fault).toBeUndefined()
+})
+
+test('a server that dies in a moment in which it is to be stopped leaves what it had synced', async () => {
+  const says = { concurrency: 'forbid', attempts: 1, active: true } as const
+  const { fault } = await play(700_017, [
+    { do: 'save', workflow: 2, name: 68, says: { schedule: 'hourly', ...says }, plays: [{ as: 'calls', words: 0, tools: ['guarded'] }] },
+    { do: 'when', machine: 'interaction', state: 'asked.withdrawing', nth: 2, steps: [{ do: 'restart' }] },
+    { do: 'create', untitled: false },
+    { do: 'run', workflow: 2 },
+    { do: 'save', workflow: 0, name: 105, says: { schedule: 'soon', ...says }, plays: [{ as: 'calls', words: 0, tools: ['question'] }] },
+    wait(31_000),
+    { do: 'die', how: 'power', torn: 1 },
+  ])
+  expect(fault).toBeUndefined()
+})

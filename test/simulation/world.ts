@@ -74,6 +74,8 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
   /** On the clock of the life, when its disk was slow last. */
   let slowAt: number | undefined
   let isUp = false
+  /** The life that dies or stops already: it is not stopped once more. */
+  let ending: Life | undefined
   const played = playWorld(known.plays, (call) => known.executed.push(judgedExecution(known, call, isUp ? life : undefined)))
 
   const housing = house({
@@ -125,6 +127,7 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
   function die(how: 'kill' | 'power', torn: number): () => Promise<void> {
     for (const reader of all()) reader.leave()
     era++ // What it answers from now on nobody hears.
+    ending = life
     const { life: lodging } = known.lodger
     known.lodger.life = undefined
     const fallen = life.fall(how, namedStreams(torn)('torn'))
@@ -226,6 +229,8 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
 
   /** As `die`, unless it dies while it stops. */
   function restart(): () => Promise<void> {
+    if (ending === life) return () => Promise.resolve()
+    ending = life
     const stopping = era
     for (const reader of all()) reader.leave()
     const stopped = life.stop()

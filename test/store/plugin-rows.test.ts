@@ -30,6 +30,22 @@ describe('rows of plugins', () => {
     close()
   })
 
+  it('go with what they are of, by their id or their group, and no others', () => {
+    const { pluginRows, transact, close } = open()
+    transact('process', () => {
+      pluginRows.put('a', 'task', row('ses', 1))
+      pluginRows.put('a', 'task', row('other', 2, 'ses'))
+      pluginRows.put('a', 'job', row('one', 1, 'ses'))
+      pluginRows.put('a', 'job', row('two', 2, 'ses'))
+      pluginRows.put('b', 'job', row('one', 1, 'ses'))
+    })
+    expect(transact('process', () => pluginRows.disown('a', 'task', 'id', 'ses'))).toEqual(['ses'])
+    expect(transact('process', () => pluginRows.disown('a', 'job', 'group', 'ses')).toSorted()).toEqual(['one', 'two'])
+    expect(['task', 'job'].flatMap((kind) => pluginRows.list('a', kind)).map(({ id }) => id)).toEqual(['other'])
+    expect(pluginRows.list('b', 'job')).toHaveLength(1)
+    close()
+  })
+
   it('vanish with the transaction that fails', () => {
     const { pluginRows, transact, close } = open()
     const fail = () =>

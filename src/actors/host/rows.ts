@@ -1,14 +1,18 @@
 /** The rows of one native plugin, over the store and the journal. */
-import type { Rows } from '../session/state/core.js'
+import type { Rows, Work } from '../session/state/core.js'
 import type { Change } from '../events/journal.js'
 import type { PluginRows, RowsChange } from '../../ports/doors.js'
 
-export function createPluginRows({ store, journal }: Pick<Rows, 'store' | 'journal'>, pluginId: string): PluginRows {
+export function createPluginRows(
+  { store, journal, partings }: Pick<Rows, 'store' | 'journal'> & Pick<Work, 'partings'>,
+  pluginId: string,
+): PluginRows {
   const { pluginRows } = store
   return {
     get: (kind, id) => pluginRows.get(pluginId, kind, id),
     list: (kind, query) => pluginRows.list(pluginId, kind, query),
     commit: (durability, change) => journal.commit(durability, (tx) => change(rowsChange(store, pluginId, tx))),
+    parting: (kind, gone) => partings.follow(pluginId, kind, gone),
   }
 }
 

@@ -46,7 +46,6 @@ export function createSessionDoor(
         const sequel = ask(sessionId)
         return sequel && ((tx) => writeSequel(core, pluginId, tx, sessionId, sequel))
       }),
-    part: (remove) => core.partings.add((tx, sessionId) => remove(rowsChange(core.store, pluginId, tx), sessionId)),
     begin: core.outstanding.begin,
     backgroundTasks: (sessionId, but) => backgroundTasks(core, sessionId, but),
     endJobs: (sessionId) => core.outstanding.end(sessionId, 'job'),

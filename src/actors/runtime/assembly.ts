@@ -5,6 +5,7 @@ import type { InspectionEvent } from 'xstate'
 import type { Store } from '../../store/store.js'
 import { createArtifacts } from '../artifact/artifacts.js'
 import type { Effects } from '../../ports/effects.js'
+import type { NativePlugin } from '../../ports/plugin.js'
 import { createCallNames } from '../session/state/call-names.js'
 import { createManagedOutputs } from '../artifact/outputs.js'
 import { followBounds } from '../artifact/storage-bounds.js'
@@ -46,6 +47,7 @@ import { wireProviders } from './wire-providers.js'
 export interface AssemblyOptions {
   readonly effects: Effects
   readonly store: Store
+  readonly plugins: readonly NativePlugin[]
   readonly version: string
   readonly programs: PluginPrograms
   /** Address of this server, once it listens. */
@@ -107,7 +109,7 @@ export async function assemble(options: AssemblyOptions) {
     executions,
     outstanding,
     sequels: createSequels(effects.log),
-    partings: createPartings(),
+    partings: createPartings(store, options.plugins),
     stopping: stopping.signal,
     interactions,
     plugins: serving,

@@ -11,7 +11,7 @@ import {
 import { CREATE_EXTERNAL, ExternalSessionParams, externalSessionRoutes } from '../../protocol/external/external-sessions.js'
 import { EXTERNAL_PLUGIN } from '../../protocol/session/external-provider.js'
 import type { Caller } from '../../protocol/caller.js'
-import { createKept } from './kept.js'
+import { createKept, SESSION_ROWS } from './kept.js'
 import { createPreviews } from './previews.js'
 import { createExternalSessions } from './sessions.js'
 
@@ -26,13 +26,13 @@ export function externalPlugin({ env }: ExternalOptions): NativePlugin {
     name: 'External agents',
     capability: { id: 'svc.external', apiPrefix: '/v2/external' },
     eventNamespaces: [],
+    sessionRows: SESSION_ROWS,
     start(host) {
       const previews = createPreviews(host, env)
       const { preview } = previews
       const sessions = createExternalSessions({ host, env, previews, kept: createKept(host.rows) })
       return {
         providers: [sessions.provider],
-        events: sessions.events,
         operations: {
           async [CREATE_EXTERNAL](call) {
             requireOwn(call.caller)

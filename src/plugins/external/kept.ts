@@ -16,6 +16,8 @@ const Kept = z.object({
 })
 export type Kept = z.infer<typeof Kept>
 
+export const SESSION_ROWS = { session: 'id' } as const
+
 /** By the id of the session. */
 export type KeptSessions = Collection<Kept>
 

@@ -5,8 +5,6 @@
  * I2 By which id the agent knows a session is kept before it is prompted in it. It is never shown.
  */
 import { createLanes } from '../../kernel/lane.js'
-import { isRecord } from '../../protocol/text/json.js'
-import type { EventsContribution } from '../../ports/contributions.js'
 import type { OperationCall } from '../../ports/doors.js'
 import type { NativeHost, ProviderContribution, ToolContribution } from '../../ports/plugin.js'
 import { ProviderError, type SessionWorker } from '../../ports/provider-adapter.js'
@@ -36,7 +34,6 @@ interface SessionsOptions {
 export interface ExternalSessions extends Choices {
   create(call: OperationCall): Promise<Session>
   readonly provider: ProviderContribution
-  readonly events: EventsContribution
 }
 
 /** A task that was delegated to an agent begins with its first turn. */
@@ -141,19 +138,6 @@ export function createExternalSessions({ host, env, previews, kept }: SessionsOp
       create: () => {
         throw new Error('it is no provider of models')
       },
-    },
-    events: forgetting({ host, kept }),
-  }
-}
-
-/** What is kept of a session goes with it. */
-function forgetting({ host, kept }: Pick<SessionsOptions, 'host' | 'kept'>): EventsContribution {
-  return {
-    namespaces: ['session.deleted'],
-    deliver({ properties }) {
-      const sessionId = isRecord(properties) ? properties['sessionID'] : undefined
-      if (typeof sessionId === 'string' && kept.get(sessionId) !== undefined)
-        host.rows.commit('process', (tx) => kept.delete(tx, sessionId))
     },
   }
 }

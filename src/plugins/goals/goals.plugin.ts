@@ -16,6 +16,7 @@ import {
 import { createGoals, type Goals } from './goals.js'
 import { goalOf } from './kept.js'
 import { COMPLETE } from './look.js'
+import { SESSION_ROWS } from './pursuits.js'
 import { createResearch, type Research } from './research.js'
 import { goalSection } from './told.js'
 
@@ -27,6 +28,7 @@ export function goalsPlugin({ env }: { readonly env: Readonly<Record<string, str
     name: 'Goals',
     capability: { id: 'svc.goals', apiPrefix: '/v2/plugins/dev.svc.goals' },
     eventNamespaces: ['goal'],
+    sessionRows: SESSION_ROWS,
     requires: ['svc.sessions'],
     start(host) {
       goals = createGoals(host)

@@ -14,7 +14,7 @@ import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { GoalResearchNote, SessionGoal } from '../../protocol/session/goal.js'
 import { decide, sequelOf } from './decided.js'
-import { drop, freshPursuit, goalIn, goalOf, type GoalsHost, type Kept, later, pursuedIn, write } from './kept.js'
+import { freshPursuit, goalIn, goalOf, type GoalsHost, type Kept, later, pursuedIn, write } from './kept.js'
 import { createPursuits } from './pursuits.js'
 
 const { notes: NOTES } = LIMITS.goals
@@ -68,10 +68,7 @@ export function createGoals(host: GoalsHost): Goals {
     },
     conclude: (sessionId, status, summary) => conclude(goals, sessionId, status, summary),
     stirred: (sessionId) => void actors.send(sessionId, { type: 'session.stirred' }),
-    gone(sessionId) {
-      drop(goals, sessionId)
-      actors.send(sessionId, { type: 'goal.cleared' })
-    },
+    gone: (sessionId) => void actors.send(sessionId, { type: 'goal.cleared' }),
     async end() {
       stopping.removeEventListener('abort', stop)
       unfollow()

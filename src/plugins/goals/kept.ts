@@ -52,7 +52,7 @@ export function write({ host, pursuits }: Kept, sessionId: string, goal: Session
   })
 }
 
-/** Removes a row without its goal: the session was deleted, maybe while nobody listened. */
+/** Removes a row without its goal, as an earlier version left it where nobody listened. */
 export function drop({ host, pursuits }: Kept, sessionId: string): void {
   if (pursuits.get(sessionId) !== undefined) host.rows.commit('process', (tx) => pursuits.delete(tx, sessionId))
 }

@@ -25,6 +25,8 @@ const Pursuit = z.object({
 })
 export type Pursuit = z.infer<typeof Pursuit>
 
+export const SESSION_ROWS = { pursuit: 'id' } as const
+
 /** By the id of the session. */
 export type Pursuits = Collection<Pursuit>
 

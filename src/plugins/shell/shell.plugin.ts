@@ -6,6 +6,7 @@ import { isRecord } from '../../protocol/text/json.js'
 import { type BackgroundJobStopResponse, JobParams, jobRoutes } from '../../protocol/session/job.js'
 import { createShellScanner } from './judge/scan.js'
 import { createJobs, type Jobs } from './jobs/jobs.js'
+import { SESSION_ROWS } from './jobs/ledger.js'
 import { jobTools } from './jobs/tools.js'
 import { bashTool, sandboxTool } from './run/bash.js'
 import { createCommands } from './run/commands.js'
@@ -29,6 +30,7 @@ export function shellPlugin({ coreWasm, grammarWasm, allowVariables }: ShellOpti
     name: 'Shell',
     capability: { id: 'svc.tools.shell', apiPrefix: '/v2/tools' },
     eventNamespaces: ['session.background_task'],
+    sessionRows: SESSION_ROWS,
     start(host) {
       const { effects } = host
       const load = (path: string) => effects.files.read(path, WASM_BYTES)

@@ -109,9 +109,6 @@ export function createDelegation(host: DelegationHost): Delegation {
   }
   stopping.addEventListener('abort', park, { once: true })
   recover(delegated)
-  const endParting = sessions.part((tx, sessionId) => {
-    if (ledger.get(sessionId) !== undefined) ledger.delete(tx, sessionId) // I2
-  })
   return {
     start: (task, signal) => start(delegated, task, signal),
     resume: (task, prompt, by) => resume(delegated, task, prompt, by),
@@ -136,7 +133,6 @@ export function createDelegation(host: DelegationHost): Delegation {
     },
     gone: (sessionId) => void actors.send(sessionId, { type: 'session.gone' }),
     async end() {
-      endParting()
       stopping.removeEventListener('abort', park)
       const ended = [...actors.keys()].map((taskId) => actors.until(taskId))
       park()

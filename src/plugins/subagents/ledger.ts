@@ -30,6 +30,9 @@ const Task = z.object({
 })
 export type Task = Readonly<z.infer<typeof Task>>
 
+/** A task is of the session it is carried out in. */
+export const SESSION_ROWS = { task: 'id', open: 'id' } as const
+
 /** Groups are the sessions that have delegated. */
 export type Ledger = Collection<Task>
 

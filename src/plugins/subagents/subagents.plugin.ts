@@ -11,7 +11,7 @@ import {
   type SubagentTask,
 } from '../../protocol/session/subagent.js'
 import { createDelegation, type Delegation } from './delegation.js'
-import { shownTask } from './ledger.js'
+import { SESSION_ROWS, shownTask } from './ledger.js'
 import { taskTools } from './tools.js'
 
 export function subagentsPlugin(): NativePlugin {
@@ -22,6 +22,7 @@ export function subagentsPlugin(): NativePlugin {
     capability: { id: 'svc.subagents', apiPrefix: '/v2/plugins/dev.svc.subagents' },
     requires: ['svc.sessions', 'svc.agents'],
     eventNamespaces: ['subagent', 'session.subtask'],
+    sessionRows: SESSION_ROWS,
     start(host) {
       delegation = createDelegation(host)
       return {

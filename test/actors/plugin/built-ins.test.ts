@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { defineTool, type NativePlugin } from '../../../src/ports/plugin.js'
+import { TRUSTED_CALLER } from '../../../src/protocol/caller.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import * as z from 'zod'
 import { PLAYED_CONFIG } from '../../../src/published/testing/steps.js'
@@ -100,6 +101,22 @@ describe('a built-in plugin', () => {
     configure(service, {})
     await expect.poll(() => listed(service)).toEqual(on(1))
     expect(log).toEqual(['start'])
+  })
+
+  it('keeps nothing of a session that was deleted while it was off, or stopped: what else it has stays', async () => {
+    const { plugin } = switchable({ sessionRows: { mine: 'id', ours: 'group' } })
+    const service = await startTestService({ plugins: [plugin], config: { plugins: { [ID]: false } } })
+    const [gone, stays] = [await service.session(), await service.session()]
+    service.store.transact('process', () => {
+      for (const id of [gone, stays]) {
+        service.store.pluginRows.put(ID, 'mine', { id, group: '', sort: 0, data: null })
+        service.store.pluginRows.put(ID, 'ours', { id: `of ${id}`, group: id, sort: 0, data: null })
+        service.store.pluginRows.put(ID, 'other', { id, group: id, sort: 0, data: null })
+      }
+    })
+    await service.runtime.sessions.delete(TRUSTED_CALLER, gone)
+    const left = (kind: string) => service.store.pluginRows.list(ID, kind).map(({ id }) => id)
+    expect([left('mine'), left('ours'), left('other').toSorted()]).toEqual([[stays], [`of ${stays}`], [gone, stays].toSorted()])
   })
 
   it('that is switched off takes no more calls, ends, and finishes those it has; on again, it is another generation', async () => {

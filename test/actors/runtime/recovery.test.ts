@@ -184,6 +184,7 @@ describe('after a crash', () => {
     const { core } = await assemble({
       effects,
       store,
+      plugins: [],
       programs: { node: process.execPath, luaSandbox: '', toolbox: '', native: NO_NATIVE_CODE },
       version: '0',
     })

@@ -9,6 +9,7 @@ import { TRUSTED_CALLER } from '../../../src/protocol/caller.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 import { noDoors } from '../../fakes/doors.js'
+import { SESSION_ROWS } from '../../../src/plugins/shell/jobs/ledger.js'
 import { type PlayedRows, playedRows } from '../played-rows.js'
 import { shellHost, startShell } from './fixture.js'
 
@@ -179,7 +180,7 @@ describe('a command in the background', () => {
   })
 
   it('ends in silence with its session: deleted, archived, or stopped by what delegated it', async () => {
-    const { start, tellPlugin, told, effects, running, outstanding, result } = serve()
+    const { start, tellPlugin, told, effects, running, rows, outstanding, result } = serve()
     await start('a')
     tellPlugin('session.updated', { sessionID: 'ses_1', info: { time: { updated: 1 } } })
     expect(running.get('a')?.options.signal.aborted).toBe(false)
@@ -191,6 +192,7 @@ describe('a command in the background', () => {
     expect(running.get('b')?.options.signal.aborted).toBe(true)
     expect(await result()).toMatch(/cancelled run a\njob_\w+ cancelled run b$/)
     await start('c')
+    rows.part(SESSION_ROWS, 'ses_1')
     tellPlugin('session.deleted', { sessionID: 'ses_1' })
     await effects.clock.advanceAsync(0)
     expect(running.get('c')?.options.signal.aborted).toBe(true)

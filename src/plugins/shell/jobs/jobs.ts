@@ -14,7 +14,7 @@ import { createTurns } from '../../../kernel/turns.js'
 import type { ReadyCommand } from '../run/commands.js'
 import { joinStreams } from '../run/joined-output.js'
 import { jobLogic, keep, type Live } from './job.actor.js'
-import { createLedger, forgetOld, isOpen, type Job } from './ledger.js'
+import { createLedger, forgetOld, type Job } from './ledger.js'
 import { createRing } from './ring.js'
 
 const { perSession: PER_SESSION, atOnce, waiting } = LIMITS.jobs
@@ -42,6 +42,7 @@ export interface Jobs {
 }
 
 interface Listed {
+  readonly sessionId: string
   readonly live: Live
   readonly ref: ActorRefFrom<ReturnType<typeof jobLogic>>
   readonly ended: Promise<void>
@@ -88,7 +89,7 @@ export function createJobs(host: Pick<NativeHost, 'effects' | 'sessions' | 'rows
     })
     endings.add(ended)
     void ended.then(() => endings.delete(ended))
-    listed.set(job.id, { live, ref, ended })
+    listed.set(job.id, { sessionId: job.sessionId, live, ref, ended })
     host.actors.add(ref, 'job')
     ref.start()
   }
@@ -171,14 +172,8 @@ export function createJobs(host: Pick<NativeHost, 'effects' | 'sessions' | 'rows
       return true
     },
     leave(sessionId, why) {
-      const theirs = ledger.of(sessionId)
-      if (theirs.length === 0) return
-      if (why === 'archived') {
-        for (const job of theirs.filter(isOpen)) send(job.id, { type: 'stop.requested', isSilent: true })
-        return
-      }
-      host.rows.commit('process', (tx) => theirs.forEach(({ id }) => ledger.delete(tx, id)))
-      for (const { id } of theirs) send(id, { type: 'session.gone' })
+      const event: JobEvent = why === 'gone' ? { type: 'session.gone' } : { type: 'stop.requested', isSilent: true }
+      for (const [id, job] of listed) if (job.sessionId === sessionId) send(id, event)
     },
     async end() {
       stopping.removeEventListener('abort', park)

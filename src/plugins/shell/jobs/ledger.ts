@@ -39,6 +39,8 @@ const Job = z.object({
 })
 export type Job = Readonly<z.infer<typeof Job>>
 
+export const SESSION_ROWS = { job: 'group', 'open-job': 'group' } as const
+
 /** Groups are the sessions. */
 export type Ledger = Collection<Job>
 

@@ -7,6 +7,7 @@
 import { type ActorRefFrom, createActor, toPromise } from 'xstate'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
+import { isActive } from '../../../kernel/reached.js'
 import { beginWork } from '../../../kernel/work.js'
 import type { NativeHost } from '../../../ports/plugin.js'
 import type { ClaimAnswer, ClaimInput } from '../../../machines/workflows/activation.machine.js'
@@ -86,7 +87,9 @@ export function startEngine(host: NativeHost, options: WorkflowsOptions): Engine
     reconciler,
     isServing,
     isBehind: () => actor.getSnapshot().hasTag('behind'),
-    tell: (event) => actor.send(event),
+    tell(event) {
+      if (isActive(actor)) actor.send(event)
+    },
   })
   const serving: Serving = { host, ledger, library, reconciler, fitness, runner, isServing, turn: createPause() }
   const using = new Map<string, Use>()

@@ -13,6 +13,8 @@ interface Met {
   /** A server that starts can be reached by nobody. */
   isUp(): boolean
   take(step: Step): void | Promise<void>
+  /** An actor of the machine goes round. */
+  endless(machine: string): void
 }
 
 export interface Meeting {
@@ -20,11 +22,13 @@ export interface Meeting {
   /** Goes on with a life after one that has ended in a moment. */
   over(): Promise<void>
   forget(): void
+  /** A step of the history has ended. */
+  passed(): void
   end(): void
 }
 
-export function createMeeting({ trace, suffer, die, restart, isUp, take }: Met): Meeting {
-  const moments = createMoments()
+export function createMeeting({ trace, suffer, die, restart, isUp, take, endless }: Met): Meeting {
+  const moments = createMoments(endless)
   let next: (() => Promise<void>) | undefined
 
   /** What others do reaches the server behind what it is at work on. */
@@ -75,6 +79,7 @@ export function createMeeting({ trace, suffer, die, restart, isUp, take }: Met):
       await rise?.()
     },
     forget: moments.forget,
+    passed: moments.passed,
     end: moments.end,
   }
 }

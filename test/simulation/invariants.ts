@@ -22,6 +22,7 @@ export interface Invariant {
 const TRANSIENT: ReadonlySet<string> = TRANSIENT_EVENTS
 
 const INVARIANTS: readonly Invariant[] = [
+  { says: 'no actor goes round for ever', when: 'always', fault: ({ endless }) => endless && `one of the machine ${endless} does` },
   ...TENANT_INVARIANTS,
   { says: 'a session that was acknowledged is there', when: 'always', fault: sessionsThere },
   { says: 'a session whose deletion was acknowledged is gone', when: 'always', fault: deletedGone },

@@ -14,6 +14,8 @@ export interface Moments {
   on(moment: Moment, reached: () => (() => void) | void): void
   /** Those that were not met are waited for no more. */
   forget(): void
+  /** A step of the history has ended. */
+  passed(): void
   end(): void
 }
 
@@ -24,10 +26,15 @@ interface Awaited extends Moment {
 
 const NOWHERE: ReadonlySet<string> = new Set()
 
-/** Watches from now on. Moments that were not met in one life may be in the next. */
-export function createMoments(): Moments {
+/** An actor that does more than so many steps within one step of a history goes round for ever, and lets nothing else happen. */
+const ENDLESS = 50_000
+
+/** Watches from now on. Moments that were not met in one life may be in the next. `endless` is told of a machine that goes round: its actor fails. */
+export function createMoments(endless: (machine: string) => void): Moments {
   const awaited = new Set<Awaited>()
   const places = new WeakMap<object, ReadonlySet<string>>()
+  /** Steps since the last step of the history. */
+  let counts = new WeakMap<object, number>()
   const leaving = new Map<object, { readonly state: string; readonly left: () => void }[]>()
 
   /** `isAgain`: it was left and entered in one step. */
@@ -50,6 +57,12 @@ export function createMoments(): Moments {
   }
 
   function see({ actorRef, snapshot, _transitions: transitions }: Microstep): void {
+    const count = (counts.get(actorRef) ?? 0) + 1
+    counts.set(actorRef, count)
+    if (count > ENDLESS) {
+      endless((snapshot as AnyMachineSnapshot).machine.id)
+      throw new Error('it goes round for ever')
+    }
     seen(actorRef, snapshot, (state) =>
       transitions.some(({ target, reenter }) => reenter && target?.some(({ path }) => path.join('.') === state)),
     )
@@ -58,6 +71,7 @@ export function createMoments(): Moments {
   return {
     on: (moment, reached) => void awaited.add({ ...moment, left: moment.nth ?? 1, reached }),
     forget: () => awaited.clear(),
+    passed: () => void (counts = new WeakMap()),
     end: watchMachines(see, (actor, snapshot) => seen(actor, snapshot, () => false)),
   }
 }

@@ -30,6 +30,8 @@ export interface World extends Known {
   readonly trace: Trace
   /** The disk fails, or has done so until just now: what cannot be recorded is recorded later. */
   readonly isShaken: boolean
+  /** A machine of which an actor went round, without time or anybody else in between. */
+  readonly endless: string | undefined
   perform(step: Step): Promise<void>
   /** How long all lives have lasted, ms. */
   readonly lasted: number
@@ -74,6 +76,7 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
   /** On the clock of the life, when its disk was slow last. */
   let slowAt: number | undefined
   let isUp = false
+  let endless: string | undefined
   /** The life that dies or stops already: it is not stopped once more. */
   let ending: Life | undefined
   const played = playWorld(known.plays, (call) => known.executed.push(judgedExecution(known, call, isUp ? life : undefined)))
@@ -94,7 +97,7 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
   const all = () => [witness, ...readers, ...known.tenants.map(({ reader }) => reader)]
 
   // From the first machine on.
-  const meeting = createMeeting({ trace, suffer, die, restart, isUp: () => isUp, take })
+  const meeting = createMeeting({ trace, suffer, die, restart, isUp: () => isUp, take, endless: (machine) => void (endless ??= machine) })
   let life = await begin(firstRemains(START))
   let witness = createReader(hear)
   let readers = Array.from({ length: CLIENTS }, () => createReader())
@@ -288,6 +291,9 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
     get lasted() {
       return livedBefore + life.clock.monotonic()
     },
+    get endless() {
+      return endless
+    },
     get isShaken() {
       return isShaken()
     },
@@ -300,6 +306,7 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
       await take(step)
       await turns(step.turns)
       await meeting.over()
+      meeting.passed()
     },
     calm,
     messages(sessionId) {

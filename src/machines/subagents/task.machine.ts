@@ -4,7 +4,8 @@
  *
  * I1 Its prompt has one message id, so it is admitted once, however often `queued` is entered.
  * I2 What came of it is recorded before it is told; telling it and noting that it was told are one commit of `tell`.
- * I3 Work that comes before the record is followed as well; work that comes later begins the task anew, and what is owed stays owed.
+ * I3 Work that comes before the record is followed as well, and admitted before where that has failed; work that comes later begins the task anew,
+ *    and what is owed stays owed.
  * I4 A service that stops leaves it as its row is; the next start goes on from there and executes nothing again.
  */
 import { assign, setup } from 'xstate'
@@ -27,8 +28,8 @@ export type TaskOutcome =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly error: string; readonly text: string }
 
-/** `told`: whoever waits has it; `owed`: it is still to be told; `busy`: more has come for it. */
-export type Recorded = 'told' | 'owed' | 'busy'
+/** `told`: whoever waits has it; `owed`: it is still to be told; `busy`: its session is at work again; `more`: a prompt was not admitted yet. */
+export type Recorded = 'told' | 'owed' | 'busy' | 'more'
 
 export interface TaskRef {
   readonly taskId: string
@@ -121,6 +122,7 @@ export const taskMachine = setup({
             input: ({ context: { taskId, outcome: found } }: { context: TaskContext }) => ({ taskId, outcome: found ?? NOTHING }),
             onDone: [
               { guard: recorded('busy'), target: '#task.running' },
+              { guard: recorded('more'), target: '#task.queued' },
               { guard: recorded('owed'), target: 'telling' },
               { target: 'told' },
             ],

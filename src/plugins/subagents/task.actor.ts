@@ -67,7 +67,7 @@ function record(
 ): Recorded {
   const task = mustGet(ledger, taskId)
   if (!isOpen(task)) return 'told'
-  if (task.prompts.length > 0 && outcome.ok) return 'busy'
+  if (task.prompts.length > 0 && outcome.ok) return 'more'
   if (!sessions.isQuiet(taskId)) return 'busy'
   const report = { ok: outcome.ok, text: told(outcome.ok ? outcome.text : failureText(outcome)) }
   const { isForeground, parentId, reports } = task

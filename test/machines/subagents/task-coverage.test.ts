@@ -17,6 +17,7 @@ const events = [
   done('record', 'told'),
   done('record', 'owed'),
   done('record', 'busy'),
+  done('record', 'more'),
   error('record'),
   { type: 'xstate.after.retry.task.reporting.pausing' },
   { type: 'xstate.after.retry.task.reporting.waiting' },

@@ -78,3 +78,21 @@ test('a server that dies in a moment in which it is to be stopped leaves what it
   ])
   expect(fault).toBeUndefined()
 })
+
+test('a task whose prompt was admitted, which could not be noted, ends, and nothing goes round for it', async () => {
+  const { fault } = await play(310_068, [
+    {
+      do: 'save',
+      workflow: 2,
+      name: 28,
+      says: { schedule: 'hourly', concurrency: 'forbid', attempts: 1, active: true },
+      plays: [{ as: 'calls', words: 0, tools: ['task'], below: [{ as: 'calls', words: 0, tools: ['fails'] }] }],
+    },
+    { do: 'run', workflow: 2 },
+    { do: 'compact', session: 2 },
+    { do: 'fill', how: 'EIO' },
+    wait(1000),
+    { do: 'calm' },
+  ])
+  expect(fault).toBeUndefined()
+})

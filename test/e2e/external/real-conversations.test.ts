@@ -2,13 +2,14 @@
 /** Conversations with agents of others as they come from their makers, on the built program: each test says which of them did it. */
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { PermissionRequest } from '../../../src/protocol/interaction/interaction.js'
 import type { Message } from '../../../src/protocol/message/message.js'
 import type { Session } from '../../../src/protocol/session/session.js'
 import { REAL_AGENTS, type RealAgent, whyNoAgent } from '../../fixtures/agents/real-agents.js'
 import { type Act, askedFor, realModel } from '../../fixtures/agents/real-model.js'
 import { createGate, type ModelServer, startModelServer } from '../../fixtures/model-server.js'
+import { PATIENCE } from '../../fakes/patience.js'
 import { whyNoBubblewrap } from '../server/bubblewrap.js'
 import { makePlace } from '../server/place.js'
 import { descendants, mentioning, untilNone } from '../server/processes.js'
@@ -33,6 +34,9 @@ async function begin(provider: RealAgent['provider'], works: Readonly<Record<str
   return (await server.createSession({ externalProvider: provider, ...body })).id
 }
 
+// Their programs take up to a minute to start where a machine is busy, and each test starts them several times.
+vi.setConfig({ testTimeout: 8 * PATIENCE })
+
 const at = (name: string) => join(scene.place.repo, name)
 const settled = async (id: string) => expect((await server.call('POST', `/v2/sessions/${id}/wait`)).status).toBeLessThan(300)
 async function last(id: string): Promise<Message> {
@@ -49,7 +53,7 @@ const textOf = ({ parts }: Message) => parts.flatMap((part) => (part.type === 't
 const callsOf = ({ parts }: Message) => parts.flatMap((part) => (part.type === 'tool' ? [part] : []))
 async function reply(how: string): Promise<PermissionRequest> {
   const asked = () => server.get<PermissionRequest[]>('/v2/interactions/permissions')
-  await expect.poll(async () => (await asked()).length).toBe(1)
+  await expect.poll(async () => (await asked()).length, { timeout: 2 * PATIENCE }).toBe(1)
   const request = (await asked())[0] as PermissionRequest
   expect((await server.call('POST', `/v2/interactions/permissions/${request.id}/reply`, { reply: how })).status).toBe(200)
   return request

@@ -96,3 +96,51 @@ test('a task whose prompt was admitted, which could not be noted, ends, and noth
   ])
   expect(fault).toBeUndefined()
 })
+
+const HOURLY = { schedule: 'hourly', concurrency: 'forbid', attempts: 1, active: true } as const
+const SOON = { ...HOURLY, schedule: 'soon' } as const
+
+test('built-in plugins stay on while what the configuration says now cannot be told', async () => {
+  const { fault } = await play(320_199, [
+    { do: 'save', workflow: 1, name: 13, says: SOON, plays: [{ as: 'hangs', words: 0 }] },
+    { do: 'delete', session: 0 },
+    { do: 'create', untitled: false },
+    wait(1000),
+    { do: 'prompt', session: 1, name: 23, delivery: 'steer', plays: [{ as: 'hangs', words: 0 }] },
+    { do: 'prompt', session: 2, name: 24, delivery: 'queue', plays: [] },
+    wait(31_000),
+    { do: 'abort', session: 2, queue: 'go-on', turns: 2 },
+    { do: 'fill', how: 'EIO' },
+    wait(31_000),
+    { do: 'calm' },
+  ])
+  expect(fault).toBeUndefined()
+})
+
+test('workflows that could not start, as the disk failed, start when it does no more', async () => {
+  const { fault } = await play(320_169, [
+    { do: 'save', workflow: 2, name: 71, says: HOURLY, plays: [] },
+    { do: 'when', machine: 'workflow-engine', state: 'starting.recovering', nth: 2, steps: [{ do: 'fill', how: 'EIO' }] },
+    { do: 'restart' },
+    { do: 'run', workflow: 2 },
+    { do: 'die', how: 'kill', torn: 1 },
+  ])
+  expect(fault).toBeUndefined()
+})
+
+test('a paused workflow stays paused though its file could not be looked at for a while', async () => {
+  const { fault } = await play(320_337, [
+    { do: 'save', workflow: 1, name: 17, says: HOURLY, plays: [] },
+    wait(31_000),
+    { do: 'pause', workflow: 1 },
+    { do: 'restart' },
+    { do: 'fill', how: 'EIO' },
+    wait(31_000),
+    { do: 'free' },
+    wait(31_000),
+    { do: 'restart' },
+    { do: 'jump', ms: 86_400_000 },
+    wait(31_000),
+  ])
+  expect(fault).toBeUndefined()
+})

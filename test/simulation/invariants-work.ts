@@ -137,16 +137,16 @@ function runsEnd(world: World): string | undefined {
   return open && `${open.id} of ${open.workflowId} is ${open.status}`
 }
 
-/** With what they are at work on. */
+/** With what they are at work on. A session that looks what waits, on a slow disk, has nothing to end yet: what it finds is aborted as it begins. */
 function abortEndsTasks({ life, aborted, isShaken }: World): string | undefined {
   if (isShaken) return undefined
-  const busy = life.runtime.sessions.status(TRUSTED_CALLER)
+  const busy: Readonly<Record<string, { readonly runID?: unknown }>> = life.runtime.sessions.status(TRUSTED_CALLER)
   const foreground = new Set(
     tasksOf(life)
       .filter(({ isForeground }) => isForeground)
       .map(({ id }) => id),
   )
-  const left = aborted.flatMap(({ tasks }) => tasks).find((id) => foreground.has(id) && busy[id] !== undefined)
+  const left = aborted.flatMap(({ tasks }) => tasks).find((id) => foreground.has(id) && busy[id]?.runID !== undefined)
   return left && `the task ${left} goes on`
 }
 

@@ -213,7 +213,8 @@ export const NEVER: Readonly<Record<string, string | Readonly<Record<string, rea
   worker: 'it is a process of its own',
   'workflow-engine': {
     'following files and settings never fails: what was missed is told, and followed later': [
-      'serving.schedule.arming: arm failed → failed',
+      'serving.schedule.arming: arm failed → serving.schedule.late',
+      'serving.schedule.late: after startDelay → serving.schedule.arming',
       'serving.schedule.beating: beat failed → serving.schedule.resting',
       'serving.files.looking: recheck failed → serving.files.waiting',
     ],

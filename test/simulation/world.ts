@@ -79,6 +79,8 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
   let endless: string | undefined
   /** The life that dies or stops already: it is not stopped once more. */
   let ending: Life | undefined
+  /** The life that is dead: it dies no more. */
+  let dead: Life | undefined
   const played = playWorld(known.plays, (call) => known.executed.push(judgedExecution(known, call, isUp ? life : undefined)))
 
   const housing = house({
@@ -128,6 +130,8 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
 
   /** Ends the life at once; the next one begins when what it answers is called. */
   function die(how: 'kill' | 'power', torn: number): () => Promise<void> {
+    if (dead === life) return () => Promise.resolve()
+    dead = life
     for (const reader of all()) reader.leave()
     era++ // What it answers from now on nobody hears.
     ending = life

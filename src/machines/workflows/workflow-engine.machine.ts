@@ -4,7 +4,8 @@
  * I1 What an earlier process left unfinished is ended before anything is claimed.
  * I2 Nothing is claimed once the service begins to stop: runs go on, and are ended by `stop.requested`.
  * I3 Activations that could not be told of their files, because nothing could be written, are told at a later beat.
- * I4 Files that may not run for a reason that may pass are looked at again, soon at first and ever less often.
+ * I4 A start that fails, as the disk does, is tried again, ever less often.
+ * I5 Files that may not run for a reason that may pass are looked at again, soon at first and ever less often.
  */
 import { assign, type ErrorActorEvent, setup } from 'xstate'
 import { type Failure, toFailure } from '../../protocol/errors.js'
@@ -13,8 +14,9 @@ import { delayOf } from '../../protocol/retry.js'
 import { requiredPromise } from '../required.js'
 
 interface WorkflowEngineContext {
-  /** Why it did not start. */
+  /** Why it did not start when that was tried last, and how often it did not. */
   readonly failure: Failure | undefined
+  readonly failures: number
   /** Files that may be fit to run soon, as it was told last. */
   readonly waiting: number
   /** Looks at them since one more was told of. */
@@ -31,7 +33,7 @@ export type WorkflowEngineEvent =
   | { readonly type: 'stop.requested' }
 
 const noteFailure = { type: 'noteFailure', params: ({ event }: { event: { error: unknown } }) => event.error } as const
-const failed = { target: '#workflow-engine.failed', actions: noteFailure } as const
+const late = { target: 'late', actions: noteFailure } as const
 const count = { params: ({ event }: { event: { waiting: number } }) => event.waiting } as const
 const note = { type: 'noteWaiting', ...count } as const
 
@@ -62,7 +64,7 @@ export const workflowEngineMachine = setup({
     isAnyWaiting: (_, waiting: number) => waiting > 0,
   },
   actions: {
-    noteFailure: assign({ failure: (_, error: unknown) => toFailure(error) }),
+    noteFailure: assign(({ context }, error: unknown) => ({ failure: toFailure(error), failures: context.failures + 1 })),
     /** One more is looked at soon. */
     noteWaiting: assign(({ context }, waiting: number) => ({
       waiting,
@@ -72,20 +74,21 @@ export const workflowEngineMachine = setup({
   },
   delays: {
     beatInterval: LIMITS.workflows.lease / 5,
+    startDelay: ({ context }) => delayOf(LIMITS.workflows.recheck, context.failures),
     recheckDelay: ({ context }) => delayOf(LIMITS.workflows.recheck, context.rechecks + 1),
   },
 }).createMachine({
   id: 'workflow-engine',
-  context: { failure: undefined, waiting: 0, rechecks: 0 },
+  context: { failure: undefined, failures: 0, waiting: 0, rechecks: 0 },
   initial: 'starting',
   on: { 'service.stopping': { target: '.refusing' }, 'stop.requested': { target: '.stopping' } },
   states: {
     starting: {
       initial: 'recovering',
-      on: { 'xstate.error.actor.*': failed },
       states: {
-        recovering: { invoke: { id: 'recover', src: 'recover', onDone: { target: 'looking' } } },
-        looking: { invoke: { id: 'follow', src: 'follow', onDone: { target: '#workflow-engine.serving' } } },
+        recovering: { invoke: { id: 'recover', src: 'recover', onDone: { target: 'looking' }, onError: late } },
+        looking: { invoke: { id: 'follow', src: 'follow', onDone: { target: '#workflow-engine.serving' }, onError: late } },
+        late: { tags: ['failed'], after: { startDelay: { target: 'recovering' } } },
       },
     },
     serving: {
@@ -95,7 +98,8 @@ export const workflowEngineMachine = setup({
         schedule: {
           initial: 'arming',
           states: {
-            arming: { invoke: { id: 'arm', src: 'arm', onDone: { target: 'resting' }, onError: failed } },
+            arming: { invoke: { id: 'arm', src: 'arm', onDone: { target: 'resting' }, onError: late } },
+            late: { tags: ['failed'], after: { startDelay: { target: 'arming' } } },
             resting: { tags: ['started'], after: { beatInterval: { target: 'beating' } } },
             beating: {
               tags: ['started'],
@@ -139,7 +143,6 @@ export const workflowEngineMachine = setup({
         },
       },
     },
-    failed: { tags: ['failed'], on: { 'service.stopping': {} } },
     /** Runs go on while sessions are ended. */
     refusing: {
       tags: ['over'],

@@ -5,12 +5,14 @@
  * I1 Each path asked about is a dependency, absent ones included. I2 The file that is read is the one that was
  * judged: canonical place, owner and mode, and those of all that leads there, are checked first, and the identity again
  * afterwards (threat-model F1, W3).
- * I3 The event loop gets its turn after every file that is read, however many there are. I4 With a memory, only what it does not know is
+ * I3 Where nothing can be told of a file at the moment, the reading fails: it is not taken for one that is not there.
+ * I4 The event loop gets its turn after every file that is read, however many there are. I5 With a memory, only what it does not know is
  * asked of the disk.
  */
 import { dirname, relative } from 'node:path'
 import { nextTurn } from '../../kernel/pause.js'
 import { reachedThrough } from '../../protocol/text/exposure.js'
+import { absentUnlessPassing } from '../../protocol/text/file-faults.js'
 import { isWithin } from '../../protocol/caller.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { sortInTurns } from '../../kernel/sort.js'
@@ -67,7 +69,7 @@ export function createFileProbe(effects: Pick<Effects, 'files' | 'clock'>, memor
     return known.value === '' ? undefined : known.value
   }
 
-  const canonical = async (path: string) => memory.canonical.recall(path, () => files.realPath(path).catch(() => undefined))
+  const canonical = async (path: string) => memory.canonical.recall(path, () => files.realPath(path).catch(absentUnlessPassing))
 
   const readOnce = async (path: string, options: ReadOptions): Promise<TextOutcome | 'changed'> => {
     const stat = await look(path, 'identity')
@@ -95,7 +97,7 @@ export function createFileProbe(effects: Pick<Effects, 'files' | 'clock'>, memor
   const contentOf = async (path: string, target: string, stat: FileStat, { maxBytes }: ReadOptions): Promise<Content> => {
     const bytes = await files.read(target, maxBytes, { canonical: true }).catch(toFailure)
     const after = await statOf(files, path)
-    await nextTurn() // I3
+    await nextTurn() // I4
     if (after === undefined || after === 'unreadable' || after.identity !== stat.identity) throw new Unread('changes', true) // I2
     if (!(bytes instanceof Uint8Array)) throw new Unread(`cannot be read: ${bytes.message}`, false)
     const text = decode(bytes)
@@ -110,7 +112,7 @@ export function createFileProbe(effects: Pick<Effects, 'files' | 'clock'>, memor
       const stat = await look(path, 'identity')
       if (stat?.kind !== 'directory') return []
       return memory.listings.recall(path, async () => {
-        const entries = await files.readDirectory(path).catch(() => [])
+        const entries = (await files.readDirectory(path).catch(absentUnlessPassing)) ?? []
         return sortInTurns(entries, byName, () => work.pay(SORTED))
       })
     },
@@ -189,7 +191,7 @@ export async function areUnchanged(files: Files, dependencies: readonly Dependen
 }
 
 async function statOf(files: Files, path: string): Promise<FileStat | undefined | 'unreadable'> {
-  return files.stat(path).catch(() => 'unreadable' as const)
+  return files.stat(path).catch((error: unknown) => absentUnlessPassing(error) ?? ('unreadable' as const))
 }
 
 async function valueAt(files: Files, path: string, by: Dependency['by']): Promise<string> {

@@ -4,7 +4,9 @@
  * I1 A value serves only while nothing was told of any path that it depends on, and as long as `reading.ts` believes what is not told.
  * I2 `fresh` means everything that happened before it was asked for, and so does every call soon after svc itself has written.
  * I3 A directory is looked at once at a time; a caller that wants a fresh look never gets one that began before it asked.
- * I4 A value that is another one is told, and so is what svc has written, once.
+ * I4 A value that is another one is told, and so is what svc has written, once: what could not be told, as the disk fails, is told later. Who has
+ *    asked has the value.
+ * I5 What cannot be read at the moment is as it was read last, and is looked at again soon.
  */
 import { type Actor, createActor, fromPromise } from 'xstate'
 import { type LookInput, lookMachine } from '../../machines/look/look.machine.js'
@@ -12,6 +14,9 @@ import { ask, leave } from '../../kernel/looked.js'
 import { nextTurn } from '../../kernel/pause.js'
 import { reached } from '../../kernel/reached.js'
 import { type Alarm, createAlarm } from '../../kernel/alarm.js'
+import { SvcError } from '../../protocol/errors.js'
+import { messageOf } from '../../protocol/message-of.js'
+import { isPassing } from '../../protocol/text/file-faults.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { createLru } from '../../kernel/lru.js'
 import type { Effects } from '../../ports/effects.js'
@@ -74,7 +79,7 @@ function createLooks<Input, Value>({ effects, watches, onChanged, ...how }: Look
       },
     })
     const settled = createAlarm(clock, () => {
-      if (held.isDirty && held.entry !== undefined) void get(directory, held.entry.input, false).catch(() => undefined)
+      if ((held.isDirty || held.isOwed) && held.entry !== undefined) void found(directory, held.entry.input, false).catch(() => undefined)
     })
     const looks = createActor(logic, { id: `look:${directory}`, input: { what: directory }, clock }).start()
     const held: Here = { memory, settled, looks, entry: undefined, asked: undefined, result: undefined, isDirty: false, isOwed: false }
@@ -136,13 +141,22 @@ function createLooks<Input, Value>({ effects, watches, onChanged, ...how }: Look
       return entry
     } catch (error) {
       held.isDirty = true
-      throw error
+      if (!isPassing(error)) throw error
+      if (held.entry === undefined) throw unreadable(directory, error)
+      held.settled.set(LIMITS.config.tellAgain)
+      return held.entry // I5
     }
   }
 
   function tell(directory: string, held: Here): void {
-    held.isOwed = false
-    onChanged?.(directory)
+    held.isOwed = true
+    try {
+      onChanged?.(directory)
+      held.isOwed = false
+    } catch (error) {
+      if (!(error instanceof SvcError)) throw error
+      held.settled.set(LIMITS.config.tellAgain)
+    }
   }
 
   /** What nobody has to look for; `input`: absent = the same as before. */
@@ -178,4 +192,8 @@ function createLooks<Input, Value>({ effects, watches, onChanged, ...how }: Look
       forget(directory)
     },
   }
+}
+
+function unreadable(directory: string, error: unknown): SvcError {
+  return new SvcError('store.unavailable', `Files of "${directory}" cannot be read at the moment: ${messageOf(error)}`)
 }

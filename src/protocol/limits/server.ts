@@ -124,8 +124,8 @@ export const serverLimits = {
   },
   /**
    * `directories` are those whose configuration is kept, `folders` those that are watched for all of them. In ms: `settle` is how
-   * long changes are gathered before they are told, `look` how long a look is believed where nothing is watched, `relook` where
-   * it is.
+   * long changes are gathered before they are told, `tellAgain` after what time what could not be told is, `look` how long a look is believed where
+   * nothing is watched, `relook` where it is.
    */
   config: {
     fileBytes: 1 * MiB,
@@ -143,6 +143,7 @@ export const serverLimits = {
     directories: 64,
     folders: 8192,
     settle: 50,
+    tellAgain: 1 * SECOND,
     look: 200,
     relook: 60_000,
   },

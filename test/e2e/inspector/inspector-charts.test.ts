@@ -218,7 +218,8 @@ describe.skipIf(CHROMIUM === undefined)(`charts ${IN_CHROMIUM}`, () => {
         if (view === 'window') await page.keyboard.press('f')
         await expect.poll(() => page.evaluate(outside), { message: `${id} in the ${view}` }).toEqual([])
         // Its panel has grown at once; the drawing is fitted to it when the browser tells of that.
-        if (view === 'window') await expect.poll(() => page.locator('#chart > .cut').count(), { message: `cuts of ${id}` }).toBe(0)
+        const cuts = async () => (view === 'window' ? page.locator('#chart > .cut').count() : 0)
+        await expect.poll(cuts, { message: `cuts of ${id}` }).toBe(0)
         const classes = await page.evaluate(classesOfTexts)
         const isNew = views.length > 1 || classes.some((each) => !pictured.has(each))
         const illegible = isNew ? await illegibleIn(page, `chart-${id}-${scheme}-${view}`) : []

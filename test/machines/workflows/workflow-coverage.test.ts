@@ -75,6 +75,8 @@ describe('the machine of scheduled workflows', () => {
       ...['files.missed', 'catch-up.begun', 'service.stopping', 'stop.requested'].map((type) => ({ type })),
       ...[0, 1].map((waiting) => ({ type: 'files.followed', waiting })),
       ...['recover', 'follow', 'arm', 'beat', 'recheck', 'refuse', 'drain'].flatMap((id) => [done(id), error(id)]),
+      { type: 'xstate.after.startDelay.workflow-engine.starting.late' },
+      { type: 'xstate.after.startDelay.workflow-engine.serving.schedule.late' },
       { type: 'xstate.after.beatInterval.workflow-engine.serving.schedule.resting' },
       { type: 'xstate.after.recheckDelay.workflow-engine.serving.files.waiting' },
     ],

@@ -1,7 +1,7 @@
 /**
  * Who has switched a plugin off: the installation for everybody, a workspace for itself (choices 22; threat-model W3).
  *
- * I1 A configuration of the installation that was never readable switches nothing on.
+ * I1 A configuration of the installation that was never readable switches nothing on; one that cannot be read any more counts as it was.
  */
 import { toFailure } from '../../../protocol/errors.js'
 import type { Snapshots } from '../../resource/snapshot/snapshots.js'
@@ -26,13 +26,16 @@ export function offReason(entries: Pick<PluginEntries, 'isDisabled' | 'isDisable
 
 /** `installation` is a directory without a workspace layer. */
 export function createSwitches(snapshots: Snapshots, installation: string): Switches {
+  let known: ((pluginId: string) => string | undefined) | undefined
   return {
     async forAll() {
       try {
         const { trusted } = await snapshots.get(installation, { fresh: true })
         const entries = readPluginEntries(trusted, {})
-        return (pluginId) => offReason(entries, pluginId)
+        known = (pluginId) => offReason(entries, pluginId)
+        return known
       } catch (error) {
+        if (known !== undefined) return known
         const reason = `the configuration of the installation cannot be read: ${toFailure(error).message}` // I1
         return () => reason
       }

@@ -54,8 +54,8 @@ async function keep({ cache, effects }: LookDeps, { root: { path }, files }: Sou
   }
 }
 
-/** Identities of directories. */
+/** Identities of directories; of one of which nothing can be told, none: it is looked at. */
 export async function marksOf(files: Effects['files'], folders: readonly string[]): Promise<string> {
-  const stats = await Promise.all(folders.map((folder) => statOf(files, folder)))
+  const stats = await Promise.all(folders.map((folder) => statOf(files, folder).catch(() => undefined)))
   return stats.map((stat) => stat?.identity ?? '').join(' ')
 }

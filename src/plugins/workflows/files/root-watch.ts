@@ -128,7 +128,7 @@ function watchRoot(
 
   async function find(): Promise<Found> {
     const isTold = await way.hear() // before it is looked at
-    if ((await statOf(files, path))?.kind !== 'directory') return isTold ? 'awaited' : 'absent'
+    if ((await statOf(files, path).catch(() => undefined))?.kind !== 'directory') return isTold ? 'awaited' : 'absent'
     way.leave()
     return (await watchOne(path)) ? 'watched' : 'deaf'
   }

@@ -1,5 +1,6 @@
 /** Finding workflow files below a configuration directory (subsystems a.1; threat-model F1, W3). */
 import { reachedThrough } from '../../../protocol/text/exposure.js'
+import { absentUnlessPassing, isPassing } from '../../../protocol/text/file-faults.js'
 import { isWithin } from '../../../protocol/caller.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Effects, FileStat } from '../../../ports/effects.js'
@@ -56,7 +57,7 @@ export async function scanRoot({ files }: ScanEffects, root: Root): Promise<Scan
     if (folders.has(path)) return
     if (depth > LIMITS.workflows.depth || folders.size >= LIMITS.workflows.folders) return void (isFull = true)
     folders.add(path)
-    for (const { name, kind } of await files.readDirectory(path).catch(nothingUnlessPassing)) {
+    for (const { name, kind } of (await files.readDirectory(path).catch(absentUnlessPassing)) ?? []) {
       await turn()
       const at = joinPath(path, name)
       if (kind === 'directory') {
@@ -70,7 +71,7 @@ export async function scanRoot({ files }: ScanEffects, root: Root): Promise<Scan
   }
 
   async function follow(at: string, name: string, order: string, depth: number): Promise<void> {
-    const target = await files.realPath(at).catch(() => undefined)
+    const target = await files.realPath(at).catch(absentUnlessPassing)
     const stat = target === undefined ? undefined : await statOf(files, target)
     if (target === undefined || stat === undefined) return
     const isFolder = stat.kind === 'directory' && !SKIPPED.has(name)
@@ -90,7 +91,7 @@ export async function scanRoot({ files }: ScanEffects, root: Root): Promise<Scan
 
   for (const folder of FOLDERS) {
     const at = joinPath(root.path, folder)
-    const path = await files.realPath(at).catch(() => undefined)
+    const path = await files.realPath(at).catch(absentUnlessPassing)
     if (path === undefined || (await statOf(files, path))?.kind !== 'directory') continue
     const astray = whyAstray(root, path)
     if (astray === undefined) await visit(path, `${folder}/`, 0)
@@ -121,18 +122,6 @@ export function whyNotRead(stat: Seen): string | undefined {
   return undefined
 }
 
-/** Of the system as a whole: it says nothing of a file, and the same may succeed a moment later. */
-const PASSING = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EIO', 'EAGAIN', 'EBUSY', 'EINTR', 'ETIMEDOUT'])
-
-export function isPassing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' && PASSING.has(error.code)
-}
-
-function nothingUnlessPassing(error: unknown): readonly [] {
-  if (isPassing(error)) throw error
-  return []
-}
-
 /** Looks at files by canonical path; at what leads to them once for each folder. */
 export function lookFrom(files: Effects['files']): (path: string) => Promise<Seen | undefined> {
   const folders = new Map<string, Promise<string | undefined>>()
@@ -158,7 +147,7 @@ async function exposureOf(files: Effects['files'], folder: string): Promise<stri
 }
 
 export async function statOf(files: Effects['files'], path: string): Promise<FileStat | undefined> {
-  return files.stat(path).catch(() => undefined)
+  return files.stat(path).catch(absentUnlessPassing)
 }
 
 /** As the bytes of the texts in UTF-8 compare, which is as their code points do. */

@@ -7,13 +7,14 @@
  * I4 A look that meets a failure of the system as a whole rejects, and says nothing of any file.
  * I5 Every file is paid for (`work.ts`); one that is not is looked at again the next time.
  */
+import { absentUnlessPassing, isPassing } from '../../../protocol/text/file-faults.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { LOOK, type Work, WorkExceeded } from '../../../kernel/work.js'
 import type { WorkflowDefinition } from '../../../protocol/workflow/workflow.js'
 import type { Effects, FileStat } from '../../../ports/effects.js'
 import { parseWorkflowFile } from './file.js'
 import type { Root } from './places.js'
-import { type FoundFile, isPassing, lookFrom, type Problem, scanRoot, whyNotRead } from './scan.js'
+import { type FoundFile, lookFrom, type Problem, scanRoot, whyNotRead } from './scan.js'
 import { messageOf } from '../../../protocol/message-of.js'
 
 interface Mistake {
@@ -83,7 +84,7 @@ export async function readAgain(
   known: Source,
 ): Promise<{ readonly source: Source | undefined; readonly isFresh: boolean }> {
   const stat = await lookFrom(deps.effects.files)(known.path)
-  const canonical = await deps.effects.files.realPath(known.path).catch(() => undefined)
+  const canonical = await deps.effects.files.realPath(known.path).catch(absentUnlessPassing)
   if (stat === undefined || canonical !== known.path) {
     deps.budget.used -= known.size
     return { source: undefined, isFresh: false }

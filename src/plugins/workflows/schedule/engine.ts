@@ -4,10 +4,10 @@
  * I1 Nothing is claimed but while the machine says that workflows are served.
  * I2 What is due in a workspace that has switched workflows off is passed over.
  */
-import { type ActorRefFrom, createActor, toPromise } from 'xstate'
+import { type Actor, createActor, toPromise } from 'xstate'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { isActive } from '../../../kernel/reached.js'
+import { isActive, reached } from '../../../kernel/reached.js'
 import { beginWork } from '../../../kernel/work.js'
 import type { NativeHost } from '../../../ports/plugin.js'
 import type { ClaimAnswer, ClaimInput } from '../../../machines/workflows/activation.machine.js'
@@ -93,12 +93,14 @@ export function startEngine(host: NativeHost, options: WorkflowsOptions): Engine
   })
   const serving: Serving = { host, ledger, library, reconciler, fitness, runner, isServing, turn: createPause() }
   const using = new Map<string, Use>()
-  const onTracked = (directory: string) => void using.set(directory, { ready: started, noted: Number.NEGATIVE_INFINITY })
+  const onTracked = (directory: string): void => {
+    const ready = untilStarted(actor)
+    using.set(directory, { ready, noted: Number.NEGATIVE_INFINITY })
+    ready.catch(() => using.delete(directory))
+  }
   const logic = workflowEngineLogic({ effects, ledger, settings, library, runner, activations, following, onTracked })
   const actor = createActor(logic, { id: 'workflow-engine', clock })
-  const started = untilStarted(actor)
-  started.catch(() => undefined)
-  const uses: Uses = { effects, ledger, library, reconciler, following, using, started }
+  const uses: Uses = { effects, ledger, library, reconciler, following, using, started: () => untilStarted(actor) }
 
   function refuse(): void {
     actor.send({ type: 'service.stopping' })
@@ -187,7 +189,7 @@ interface Uses extends Pick<Engine, 'ledger' | 'library' | 'reconciler'> {
   readonly following: ReturnType<typeof createFollowing>
   /** By root. */
   readonly using: Map<string, Use>
-  readonly started: Promise<void>
+  readonly started: () => Promise<void>
 }
 
 /** See `Engine.use`. */
@@ -206,7 +208,7 @@ function use(uses: Uses, context: Context): Promise<void> {
 }
 
 async function begin(uses: Uses, context: Context): Promise<void> {
-  await uses.started
+  await uses.started()
   if (!context.isInstallation) track(uses, context.directory)
   await uses.library.follow(context)
   await uses.reconciler.reconcileContext(context)
@@ -236,18 +238,13 @@ function note({ effects, ledger }: Uses, { directory }: Context, known: Use, now
   }
 }
 
-/** Rejects when it fails to, or is ended before. */
-function untilStarted(actor: ActorRefFrom<typeof workflowEngineMachine>): Promise<void> {
-  return new Promise((resolve, reject) => {
-    actor.subscribe({
-      next(snapshot) {
-        if (snapshot.hasTag('started')) resolve()
-        if (snapshot.hasTag('failed')) reject(new Error(snapshot.context.failure?.message))
-        if (snapshot.hasTag('over')) reject(new SvcError('lifecycle.closed', 'Scheduled workflows are being ended.'))
-      },
-      error: reject,
-    })
-  })
+/** Rejects when it has failed to, until that is tried again, or is ended before. */
+async function untilStarted(actor: Actor<typeof workflowEngineMachine>): Promise<void> {
+  await reached(actor, (now) => now.hasTag('started') || now.hasTag('failed') || now.hasTag('over'))
+  const snapshot = actor.getSnapshot()
+  if (snapshot.hasTag('started')) return
+  if (snapshot.hasTag('failed')) throw new Error(snapshot.context.failure?.message)
+  throw new SvcError('lifecycle.closed', 'Scheduled workflows are being ended.')
 }
 
 function ignore(): void {}

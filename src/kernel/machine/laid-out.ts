@@ -11,6 +11,7 @@ import {
   type AnyEventObject,
   type AnyMachineSnapshot,
   type AnyStateMachine,
+  type AnyStateNode,
   type AnyTransitionDefinition,
   type InspectionEvent,
   type MachineContext,
@@ -26,9 +27,9 @@ const ERROR = 'xstate.error.actor'
 
 /** Changes and answers the machine that was given, which no longer is one to `provide` to. */
 export function laidOut<Machine extends AnyStateMachine>(machine: Machine): Machine {
-  if (!isPlain(machine)) return machine
+  const layout = layoutOf(machine)
+  if (layout === undefined) return machine
   const interpreted: AnyStateMachine['transition'] = machine.transition
-  const layout = layOut(machine)
   machine.transition = (snapshot: AnyMachineSnapshot, event: AnyEventObject, scope: AnyActorScope) => {
     if (snapshot.status !== 'active' || event.type === STOP) return interpreted(snapshot, event, scope)
     const taken = selected(layout, snapshot, event)
@@ -37,6 +38,15 @@ export function laidOut<Machine extends AnyStateMachine>(machine: Machine): Mach
   }
   machine.getInitialSnapshot = (scope: AnyActorScope, input: unknown) => begun(machine, layout, scope, input)
   return machine
+}
+
+/** Of a chart there is one, whatever its effects are. */
+const layouts = new WeakMap<AnyStateNode, Layout | 'none'>()
+
+function layoutOf(machine: AnyStateMachine): Layout | undefined {
+  const known = layouts.get(machine.root) ?? (isPlain(machine) ? layOut(machine) : 'none')
+  layouts.set(machine.root, known)
+  return known === 'none' ? undefined : known
 }
 
 /** What an event came to be worked off with. */
@@ -136,7 +146,7 @@ function begun(machine: AnyStateMachine, layout: Layout, scope: AnyActorScope, i
   const event = { type: 'xstate.init', input }
   const context: unknown = machine.config.context
   const { plan, blank } = layout.first()
-  const draft = draftOf(blank)
+  const draft = { ...draftOf(blank), machine }
   try {
     draft.context = {
       ...((isTold(context) ? context({ spawn: noSpawn, input, self: scope.self }) : context) as MachineContext | undefined),

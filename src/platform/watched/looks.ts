@@ -6,6 +6,8 @@
  * I3 A directory is looked at once at a time; a caller that wants a fresh look never gets one that began before it asked.
  * I4 A value that is another one is told, and so is what svc has written, once.
  */
+import { laidOut } from '../../kernel/machine/laid-out.js'
+import { chartOf } from '../../kernel/machine/chart.js'
 import { type Actor, createActor, fromPromise } from 'xstate'
 import { type LookInput, lookMachine } from '../../machines/look/look.machine.js'
 import { ask, leave } from '../../kernel/looked.js'
@@ -50,7 +52,7 @@ function createLooks<Input, Value>({ effects, watches, onChanged, ...how }: Look
   const recent = createLru<string, string>(LIMITS.config.directories, forget)
   let writtenAt = Number.NEGATIVE_INFINITY
 
-  const logic = lookMachine.provide({ actors: { look: fromPromise<void, LookInput>(({ input }) => begin(input.what)) } })
+  const logic = laidOut(chartOf(lookMachine).provide({ actors: { look: fromPromise<void, LookInput>(({ input }) => begin(input.what)) } }))
 
   function forget(directory: string): void {
     const held = directories.get(directory)

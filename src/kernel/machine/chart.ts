@@ -23,6 +23,8 @@ function given(machine: AnyStateMachine, effects: Implementations): AnyStateMach
     guards: { ...guards, ...effects.guards },
     delays: { ...delays, ...effects.delays },
   }
+  // In the program a chart is built where it is first asked for.
+  Object.defineProperty(made, 'root', { get: () => machine.root })
   for (const name of BOUND) Object.assign(made, { [name]: (prototype[name] as (...given: unknown[]) => unknown).bind(made) })
   return made
 }

@@ -10,7 +10,7 @@ type Implementations = Partial<AnyStateMachine['implementations']>
 const BOUND = ['transition', 'getInitialSnapshot', 'getPersistedSnapshot', 'restoreSnapshot', 'start'] as const
 
 export function chartOf<Machine extends AnyStateMachine>(machine: Machine): Pick<Machine, 'provide'> {
-  return { provide: (effects: Implementations) => given(machine, effects) } as Pick<Machine, 'provide'>
+  return { provide: (effects: Implementations) => given(machine, effects) }
 }
 
 function given(machine: AnyStateMachine, effects: Implementations): AnyStateMachine {

@@ -84,7 +84,7 @@ export function createLedger(rows: PluginRows, shown: (projection: WorkflowProje
 
   function tellAfter(tx: Tx, activationId: string): void {
     tx.after(() => {
-      for (const listener of [...(watched.get(activationId) ?? [])]) listener()
+      for (const listener of watched.get(activationId) ?? []) listener()
     })
   }
 

@@ -23,25 +23,70 @@ const SECTOR = 512
 
 export const NO_LOG: LogExtent = { salt: '', bytes: 0 }
 
-/** How far a log reaches now; `known`: an extent of it before, from which on it is read. */
-export function extentOf(path: string, known: LogExtent = NO_LOG): LogExtent {
-  const fd = openSync(path, 'r')
-  try {
-    const header = Buffer.alloc(HEADER)
-    if (readSync(fd, header, 0, HEADER, 0) < HEADER) return NO_LOG
-    const salt = header.toString('hex', SALT.inHeader, SALT.inHeader + SALT.length)
-    const frameBytes = FRAME_HEADER + header.readUInt32BE(8)
-    const { size } = fstatSync(fd)
-    const frame = Buffer.alloc(FRAME_HEADER)
-    let at = known.salt === salt ? known.bytes : HEADER
-    while (at + frameBytes <= size) {
-      readSync(fd, frame, 0, FRAME_HEADER, at)
-      if (frame.toString('hex', SALT.inFrame, SALT.inFrame + SALT.length) !== salt) break
-      at += frameBytes
+export interface LogReader {
+  /** How far the log reaches now. */
+  extent(): LogExtent
+  close(): void
+}
+
+/** Of what is read anew at once, bytes. */
+const CHUNK = 64 * 1024
+
+/** Reads a log again and again, each time what was added; `known`: an extent of it before. The file may not be there yet. */
+export function createLogReader(path: string, known: LogExtent = NO_LOG): LogReader {
+  const buffer = Buffer.allocUnsafe(CHUNK)
+  let file: number | undefined
+  let last = known
+
+  function open(): number | undefined {
+    try {
+      return openSync(path, 'r')
+    } catch {
+      return undefined
     }
-    return { salt, bytes: at }
+  }
+
+  return {
+    extent() {
+      // Whoever closes the last handle of a database removes its log.
+      if (file !== undefined && fstatSync(file).nlink === 0) this.close()
+      file ??= open()
+      if (file !== undefined) last = extentIn(file, last, buffer)
+      return last
+    },
+    close() {
+      if (file !== undefined) closeSync(file)
+      file = undefined
+    },
+  }
+}
+
+/** How far the log of a path reaches. */
+export function extentOf(path: string, known: LogExtent = NO_LOG): LogExtent {
+  const reader = createLogReader(path, known)
+  try {
+    return reader.extent()
   } finally {
-    closeSync(fd)
+    reader.close()
+  }
+}
+
+function extentIn(file: number, known: LogExtent, buffer: Buffer): LogExtent {
+  if (readSync(file, buffer, 0, HEADER, 0) < HEADER) return NO_LOG
+  const salt = buffer.toString('hex', SALT.inHeader, SALT.inHeader + SALT.length)
+  const frameBytes = FRAME_HEADER + buffer.readUInt32BE(8)
+  const wanted = Buffer.from(salt, 'hex')
+  let at = known.salt === salt ? known.bytes : HEADER
+  for (;;) {
+    const read = readSync(file, buffer, 0, buffer.length, at)
+    let from = 0
+    while (from + frameBytes <= read) {
+      if (buffer.compare(wanted, 0, SALT.length, from + SALT.inFrame, from + SALT.inFrame + SALT.length) !== 0)
+        return { salt, bytes: at + from }
+      from += frameBytes
+    }
+    at += from
+    if (from === 0) return { salt, bytes: at }
   }
 }
 

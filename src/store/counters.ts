@@ -10,14 +10,24 @@ export interface Counters {
 
 type CounterName = 'events.reserved' | 'events.pruned' | 'events.begun' | 'log.synced' | 'tried'
 
-export function createCounters(connection: Connection): Counters {
+/** What was read is remembered: nobody else changes them. Whoever undoes a change calls `forget`. */
+export function createCounters(connection: Connection): Counters & { forget(): void } {
   const get = connection.query<[string], { value: number }>('select value from counters where name = ?')
   const set = connection.query<[string, number]>(`
     insert into counters (name, value) values (?, ?)
     on conflict (name) do update set value = excluded.value`)
+  const known = new Map<CounterName, number>()
   return {
-    get: (name) => get.get(name)?.value ?? 0,
-    set: (name, value) => void set.run(name, value),
+    get(name) {
+      const value = known.get(name) ?? get.get(name)?.value ?? 0
+      known.set(name, value)
+      return value
+    },
+    set(name, value) {
+      set.run(name, value)
+      known.set(name, value)
+    },
+    forget: () => known.clear(),
   }
 }
 

@@ -14,6 +14,16 @@ interface End {
 
 /** Rows that one statement inserts. */
 const AT_ONCE = 8
+/** Rows that one statement reads: one by one they cost twice as much, and all of a page may be more than there is room for. */
+const READ_AT_ONCE = 32
+
+/** What is asked for of the log. */
+interface Page {
+  /** Rows behind it. */
+  readonly sequence: number
+  readonly limit: number
+  readonly characters: number
+}
 
 const COLUMNS = 'sequence, type, session_id as sessionId, json, created'
 
@@ -49,15 +59,22 @@ export function createEventTable(connection: Connection, counters: Counters, con
     return json === row.json ? row : { ...row, json }
   }
 
-  /** Reads no further row once there are so many characters, be it of rows or of what they keep elsewhere. */
-  function page(characters: number, read: (isLast: (row: EventRow) => boolean) => EventRow[]): EventRow[] {
+  /** Reads no further rows once there are so many characters, be it of rows or of what they keep elsewhere. */
+  function page({ sequence, limit, characters }: Page, read: (after: number, limit: number) => readonly EventRow[]): EventRow[] {
     const whole: EventRow[] = []
     let told = 0
-    for (const row of read(untilSum(characters))) {
-      const each = filled(row)
-      whole.push(each)
-      told += each.json.length
-      if (told >= characters) break
+    for (let after = sequence; whole.length < limit; ) {
+      const wanted = Math.min(READ_AT_ONCE, limit - whole.length)
+      const rows = read(after, wanted)
+      for (const row of rows) {
+        const each = filled(row)
+        whole.push(each)
+        told += each.json.length
+        if (told >= characters) return whole
+      }
+      const last = rows.at(-1)
+      if (last === undefined || rows.length < wanted) break
+      after = last.sequence
     }
     return whole
   }
@@ -81,28 +98,18 @@ export function createEventTable(connection: Connection, counters: Counters, con
     insert(...rows) {
       for (let from = 0; from < rows.length; from += AT_ONCE) insertSome(rows.slice(from, from + AT_ONCE))
     },
-    after: (sequence, limit, characters = Number.POSITIVE_INFINITY) => page(characters, (isLast) => after.upTo(isLast, sequence, limit)),
+    after: (sequence, limit, characters = Number.POSITIVE_INFINITY) => page({ sequence, limit, characters }, after.all),
     afterFor(sequence, limit, sessionIds, characters = Number.POSITIVE_INFINITY) {
       const [only, ...others] = new Set(sessionIds)
       if (only === undefined) return []
-      return page(characters, (isLast) =>
-        others.length === 0
-          ? afterOne.upTo(isLast, only, sequence, limit)
-          : bySequence.upTo(isLast, merged(sequence, limit, [only, ...others])),
+      return page({ sequence, limit, characters }, (from, count) =>
+        others.length === 0 ? afterOne.all(only, from, count) : bySequence.all(merged(from, count, [only, ...others])),
       )
     },
     begunAfter: () => counters.get('events.begun'),
     prunedThrough: () => counters.get('events.pruned'),
     last: () => last.get()?.sequence ?? counters.get('events.pruned'),
     forget: () => void (known = undefined),
-  }
-}
-
-function untilSum(characters: number): (row: EventRow) => boolean {
-  let sum = 0
-  return ({ json }) => {
-    sum += json.length
-    return sum >= characters
   }
 }
 

@@ -116,6 +116,7 @@ function assemble(connection: Connection, failpoint: Failpoint | undefined, file
       queue.forget()
       events.forget()
       sharing.forget()
+      counters.forget()
     },
     files.isSynced,
   )

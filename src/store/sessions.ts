@@ -1,8 +1,8 @@
 /**
  * Session rows, and the compact summaries that lists are made of (sessions-events §2).
  *
- * I1 A row that was read is kept until it is written: a turn reads it once. I2 Nothing is kept of a transaction under way,
- *    which may be rolled back. Kept values are shared: readers do not change them.
+ * I1 A row that was read is kept until it is written: a turn reads it once. So is that there is none: the log tells of many that are gone.
+ * I2 Nothing is kept of a transaction under way, which may be rolled back. Kept values are shared: readers do not change them.
  */
 import { LOCAL_TENANT } from '../protocol/caller.js'
 import { SvcError } from '../protocol/errors.js'
@@ -33,8 +33,9 @@ const SUMMARY_FIELDS = [
 
 /** Statements of lists that are kept: every set of filters a client can name, and some numbers of prefixes. */
 const MAX_LISTS = 512
-/** Sessions whose rows are kept. */
+/** Sessions whose rows are kept, and of which it is known that they are not there. */
 const KEPT = 64
+const ABSENT = 1024
 
 interface SessionRow {
   readonly id: string
@@ -73,16 +74,23 @@ export function createSessionTable(
       select child.id, depth + 1 from sessions as child join family on child.parent_id = family.id
     ) select id from family order by depth`)
   const kept = createLru<string, Session>(KEPT)
+  const absent = createLru<string, true>(ABSENT)
   const lists = new Map<string, Query<[ListValues], SessionSummaryRow>>()
 
   function read(id: string): Session | undefined {
+    if (absent.get(id)) return undefined
     const session = valueIn<Session>(get.get(id))
-    if (session !== undefined && !connection.inTransaction) kept.set(id, session) // I2
+    if (connection.inTransaction) return session // I2
+    if (session === undefined) absent.set(id, true)
+    else kept.set(id, session)
     return session
   }
 
   return {
-    insert: (session) => void insert.run(rowOf(session)),
+    insert(session) {
+      absent.delete(session.id)
+      insert.run(rowOf(session))
+    },
     update(session) {
       kept.delete(session.id)
       if (update.run(rowOf(session)) === 0) {

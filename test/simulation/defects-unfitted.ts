@@ -44,6 +44,7 @@ export const UNFITTED_DEFECTS: Readonly<Record<string, () => Defect>> = {
       },
     }),
   }),
-  'tasks that stay when their session goes': () =>
-    hostOf(SUBAGENTS, ({ sessions }) => ({ sessions: { ...sessions, part: () => () => undefined } })),
+  'tasks that stay when their session goes': () => ({
+    plugin: (plugin) => (plugin.id === SUBAGENTS ? { ...plugin, sessionRows: {} } : plugin),
+  }),
 }

@@ -151,9 +151,13 @@ function abortEndsTasks({ life, aborted, isShaken }: World): string | undefined 
 }
 
 function executedOnce({ executed }: World): string | undefined {
-  const all = executed.map(({ sessionId, id }) => `${sessionId} ${id}`)
-  const twice = all.find((each, at) => all.indexOf(each) !== at)
-  return twice && `${twice} was executed twice`
+  const seen = new Set<string>()
+  for (const { sessionId, id } of executed) {
+    const each = `${sessionId} ${id}`
+    if (seen.has(each)) return `${each} was executed twice`
+    seen.add(each)
+  }
+  return undefined
 }
 
 function executedAllowed({ executed }: World): string | undefined {

@@ -103,9 +103,22 @@ const read = new WeakMap<Uint8Array, readonly Written[]>()
 function readOnce(frame: Uint8Array): readonly Written[] {
   const known = read.get(frame)
   if (known !== undefined) return known
-  const written = writtenIn(frame)
+  const written = writtenIn(frame, parsedOnce)
   read.set(frame, written)
   return written
+}
+
+/** Events that were parsed lately: whoever comes is sent what others were sent before, in frames of its own. */
+const parsed = new Map<string, SeenEvent>()
+const MOST_PARSED = 5000
+
+function parsedOnce(json: string): SeenEvent {
+  const known = parsed.get(json)
+  if (known !== undefined) return known
+  if (parsed.size >= MOST_PARSED) parsed.clear()
+  const event = JSON.parse(json) as SeenEvent
+  parsed.set(json, event)
+  return event
 }
 
 interface Line {

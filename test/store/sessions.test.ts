@@ -31,6 +31,21 @@ describe('session records', () => {
     expect(store.sessions.family('ses_x')).toEqual([])
   })
 
+  it('finds a session that was looked for before it was there, and not one that was undone', () => {
+    const store = memoryStore()
+    const undone = () =>
+      store.transact('process', () => {
+        store.sessions.insert(session('ses_1'))
+        expect(store.sessions.get('ses_1')).toBeDefined()
+        throw new Error('undone')
+      })
+    expect(store.sessions.get('ses_1')).toBeUndefined()
+    expect(undone).toThrow('undone')
+    expect(store.sessions.get('ses_1')).toBeUndefined()
+    store.transact('process', () => store.sessions.insert(session('ses_1')))
+    expect(store.sessions.get('ses_1')).toEqual(session('ses_1'))
+  })
+
   it('replaces record, summary and filters on update', () => {
     const store = storeWith(session('ses_1'))
     const changed = session('ses_1', { title: 'Neu', directory: '/other', time: { created: 1, updated: 9 } })

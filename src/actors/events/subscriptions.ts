@@ -4,6 +4,8 @@
  * I1 Frames go from the bus to the sink of a reader; its actor hears only of changes of its state.
  * I2 A sink is ended once, unless its reader has left by itself.
  */
+import { laidOut } from '../../kernel/machine/laid-out.js'
+import { chartOf } from '../../kernel/machine/chart.js'
 import { nextTurn } from '../../kernel/pause.js'
 import { type AnyEventObject, createActor, fromCallback } from 'xstate'
 import { subscriptionMachine } from '../../machines/events/subscription.machine.js'
@@ -60,30 +62,32 @@ export function createSubscriptions({
     return subscriber
   }
 
-  const logic = subscriptionMachine.provide({
-    actors: {
-      replay: fromCallback<AnyEventObject, { id: string }>(({ input: { id }, sendBack }) => {
-        const left = new AbortController()
-        replay(servedBy(id), left.signal, sendBack).catch((error: unknown) => {
-          effects.log.warn('the log could not be sent to a subscriber', { subscription: id, cause: String(error) })
-          sendBack({ type: 'delivery.failed' })
-        })
-        return () => left.abort()
-      }),
-      deliver: fromCallback<AnyEventObject, { id: string }>(({ input: { id }, sendBack }) => {
-        const subscriber = servedBy(id)
-        try {
-          return subscriber.deliver({
-            lagged: () => sendBack({ type: 'reader.lagged' }),
-            failed: () => sendBack({ type: 'delivery.failed' }),
+  const logic = laidOut(
+    chartOf(subscriptionMachine).provide({
+      actors: {
+        replay: fromCallback<AnyEventObject, { id: string }>(({ input: { id }, sendBack }) => {
+          const left = new AbortController()
+          replay(servedBy(id), left.signal, sendBack).catch((error: unknown) => {
+            effects.log.warn('the log could not be sent to a subscriber', { subscription: id, cause: String(error) })
+            sendBack({ type: 'delivery.failed' })
           })
-        } catch (error) {
-          subscriber.fault = { error }
-          throw error
-        }
-      }),
-    },
-  })
+          return () => left.abort()
+        }),
+        deliver: fromCallback<AnyEventObject, { id: string }>(({ input: { id }, sendBack }) => {
+          const subscriber = servedBy(id)
+          try {
+            return subscriber.deliver({
+              lagged: () => sendBack({ type: 'reader.lagged' }),
+              failed: () => sendBack({ type: 'delivery.failed' }),
+            })
+          } catch (error) {
+            subscriber.fault = { error }
+            throw error
+          }
+        }),
+      },
+    }),
+  )
 
   const subscriptions = supervise<typeof subscriptionMachine>({
     effects,

@@ -3,6 +3,8 @@
  *
  * I1 A request is listed from the commit of its row to the commit that ends it, and no longer when that is heard.
  */
+import { laidOut } from '../../kernel/machine/laid-out.js'
+import { chartOf } from '../../kernel/machine/chart.js'
 import { createActor, fromPromise, waitFor } from 'xstate'
 import { type InteractionEnd, interactionMachine } from '../../machines/interaction/interaction.machine.js'
 import type { InteractionRow } from '../../store/store.js'
@@ -42,12 +44,14 @@ export function createRequests<Ask>(deps: {
   const { effects, actors } = deps
   const clock = effects.clock
 
-  const logic = interactionMachine.provide({
-    actors: {
-      recordExpiry: fromPromise(({ input, signal }) => record(input.id, 'expired', signal)),
-      recordWithdrawal: fromPromise(({ input, signal }) => record(input.id, 'withdrawn', signal)),
-    },
-  })
+  const logic = laidOut(
+    chartOf(interactionMachine).provide({
+      actors: {
+        recordExpiry: fromPromise(({ input, signal }) => record(input.id, 'expired', signal)),
+        recordWithdrawal: fromPromise(({ input, signal }) => record(input.id, 'withdrawn', signal)),
+      },
+    }),
+  )
   const make = (asked: Asked<Ask>, isUnattended: boolean) => {
     const { id, kind, sessionId } = asked.row
     return { ...asked, ref: createActor(logic, { id: `interaction:${id}`, input: { id, kind, sessionId, isUnattended }, clock }) }

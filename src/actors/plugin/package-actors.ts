@@ -1,4 +1,6 @@
 /** The actors of all packages, and what each of them hears: of its generations, of what it depends on, of names that are taken. */
+import { laidOut } from '../../kernel/machine/laid-out.js'
+import { chartOf } from '../../kernel/machine/chart.js'
 import { fromPromise, type InspectionEvent } from 'xstate'
 import type { ActorRegistry } from '../../kernel/roots.js'
 import { packageMachine } from '../../machines/plugin/package.machine.js'
@@ -82,12 +84,14 @@ export function createPackageActors(deps: PackageActorDeps): PackageActors {
       if (kind !== 'package' && kind !== 'process') throw new Error('it is started anyway')
       return generations.prepare(input)
     },
-    logic: packageMachine.provide({
-      actors: {
-        generation: generations.logic,
-        keepCopy: fromPromise(({ input: { key, revision } }) => keepCopy(key, revision)),
-      },
-    }),
+    logic: laidOut(
+      chartOf(packageMachine).provide({
+        actors: {
+          generation: generations.logic,
+          keepCopy: fromPromise(({ input: { key, revision } }) => keepCopy(key, revision)),
+        },
+      }),
+    ),
   })
   return { supervisor, generations, dependencies }
 }

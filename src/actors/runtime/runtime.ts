@@ -2,6 +2,7 @@
  * Builds a running service from its effects, its store and its built-in plugins, and drives it with the
  * runtime machine. The only place that knows how the parts fit together.
  */
+import { chartOf } from '../../kernel/machine/chart.js'
 import { messageOf } from '../../protocol/message-of.js'
 import { forgetStandIns } from '../../platform/git/program/stand-in.js'
 import { waitAtMost } from '../../kernel/patience.js'
@@ -83,7 +84,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<RunningRun
       }
     })
 
-  const logic = runtimeMachine.provide({
+  const logic = chartOf(runtimeMachine).provide({
     actors: {
       recover: keep(async () => {
         queued = recover(parts.core)

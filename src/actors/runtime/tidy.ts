@@ -12,7 +12,7 @@ export function tidyWhenQuiet(deps: { bus: Bus; effects: Pick<Effects, 'clock' |
   const { clock, memory } = deps.effects
   let rounds = 0
   const quiet = createAlarm(clock, () => {
-    if (deps.isBusy()) return wait(ROUNDS)
+    if (deps.isBusy()) return // the end of what is under way is told
     memory.collect()
     if (rounds > 1) wait(rounds - 1)
   })
@@ -23,8 +23,8 @@ export function tidyWhenQuiet(deps: { bus: Bus; effects: Pick<Effects, 'clock' |
   wait(ROUNDS)
   const leave = deps.bus.subscribe(
     (record) => {
-      if (record.type !== 'session.status') return
-      memory.bound()
+      if (record.type === 'session.status') memory.bound()
+      else if (record.type !== 'session.deleted') return
       if (!quiet.isSet) wait(ROUNDS)
     },
     () => undefined,

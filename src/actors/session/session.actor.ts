@@ -1,4 +1,5 @@
 /** The session machine with its effects. Decides nothing. */
+import { chartOf } from '../../kernel/machine/chart.js'
 import { fromEffect } from '../../kernel/machine/effect.js'
 import { laidOut } from '../../kernel/machine/laid-out.js'
 import type { StepFailure } from '../../machines/session/retry.js'
@@ -29,7 +30,7 @@ export function sessionLogic(
     runs.set(run.runId, run)
   }
 
-  const logic = sessionMachine.provide({
+  const logic = chartOf(sessionMachine).provide({
     actors: {
       run: runLogic(core, context, runs, compactions),
       compaction: compactionLogic(core, compactions.scopeOf),

@@ -1,4 +1,5 @@
 /** The clone machine with its effects. Decides nothing. */
+import { chartOf } from '../../kernel/machine/chart.js'
 import { type AnyEventObject, fromCallback, fromPromise } from 'xstate'
 import { cloneMachine } from '../../machines/workspace/clone.machine.js'
 import type { Turns } from '../../kernel/turns.js'
@@ -26,7 +27,7 @@ export function cloneLogic(steps: CloneSteps) {
     })
   }
 
-  return cloneMachine.provide({
+  return chartOf(cloneMachine).provide({
     actors: {
       turn: fromCallback<AnyEventObject, { name: string }>(({ sendBack }) => {
         const left = new AbortController()

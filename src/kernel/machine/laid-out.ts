@@ -11,6 +11,7 @@ import {
   type AnyEventObject,
   type AnyMachineSnapshot,
   type AnyStateMachine,
+  type AnyStateNode,
   type AnyTransitionDefinition,
   type InspectionEvent,
   type MachineContext,
@@ -24,19 +25,33 @@ import { type Draft, draftOf, isTold, type Making, seen } from './snapshot.js'
 const STOP = 'xstate.stop'
 const ERROR = 'xstate.error.actor'
 
-/** Changes and answers the machine that was given, which no longer is one to `provide` to. */
+/** Changes and answers the machine that was given, which no longer is one to `provide` to. Its chart is looked at when it is first used. */
 export function laidOut<Machine extends AnyStateMachine>(machine: Machine): Machine {
-  if (!isPlain(machine)) return machine
   const interpreted: AnyStateMachine['transition'] = machine.transition
-  const layout = layOut(machine)
+  const beginning: AnyStateMachine['getInitialSnapshot'] = machine.getInitialSnapshot
+  let known: Layout | 'none' | undefined
+  const layoutNow = () => (known ??= layoutOf(machine))
   machine.transition = (snapshot: AnyMachineSnapshot, event: AnyEventObject, scope: AnyActorScope) => {
-    if (snapshot.status !== 'active' || event.type === STOP) return interpreted(snapshot, event, scope)
+    const layout = layoutNow()
+    if (layout === 'none' || snapshot.status !== 'active' || event.type === STOP) return interpreted(snapshot, event, scope)
     const taken = selected(layout, snapshot, event)
     if (taken === undefined && event.type.startsWith(ERROR)) return interpreted(snapshot, event, scope)
     return settled(layout, snapshot, { event, scope, queue: [] }, taken)
   }
-  machine.getInitialSnapshot = (scope: AnyActorScope, input: unknown) => begun(machine, layout, scope, input)
+  machine.getInitialSnapshot = (scope: AnyActorScope, input: unknown) => {
+    const layout = layoutNow()
+    return layout === 'none' ? beginning(scope as never, input) : begun(machine, layout, scope, input)
+  }
   return machine
+}
+
+/** Of a chart there is one, whatever its effects are. */
+const layouts = new WeakMap<AnyStateNode, Layout | 'none'>()
+
+function layoutOf(machine: AnyStateMachine): Layout | 'none' {
+  const known = layouts.get(machine.root) ?? (isPlain(machine) ? layOut(machine) : 'none')
+  layouts.set(machine.root, known)
+  return known
 }
 
 /** What an event came to be worked off with. */
@@ -136,7 +151,7 @@ function begun(machine: AnyStateMachine, layout: Layout, scope: AnyActorScope, i
   const event = { type: 'xstate.init', input }
   const context: unknown = machine.config.context
   const { plan, blank } = layout.first()
-  const draft = draftOf(blank)
+  const draft = { ...draftOf(blank), machine }
   try {
     draft.context = {
       ...((isTold(context) ? context({ spawn: noSpawn, input, self: scope.self }) : context) as MachineContext | undefined),

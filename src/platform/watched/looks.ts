@@ -8,6 +8,8 @@
  *    asked has the value.
  * I5 What cannot be read at the moment is as it was read last, and is looked at again soon.
  */
+import { laidOut } from '../../kernel/machine/laid-out.js'
+import { chartOf } from '../../kernel/machine/chart.js'
 import { type Actor, createActor, fromPromise } from 'xstate'
 import { type LookInput, lookMachine } from '../../machines/look/look.machine.js'
 import { ask, leave } from '../../kernel/looked.js'
@@ -55,7 +57,7 @@ function createLooks<Input, Value>({ effects, watches, onChanged, ...how }: Look
   const recent = createLru<string, string>(LIMITS.config.directories, forget)
   let writtenAt = Number.NEGATIVE_INFINITY
 
-  const logic = lookMachine.provide({ actors: { look: fromPromise<void, LookInput>(({ input }) => begin(input.what)) } })
+  const logic = laidOut(chartOf(lookMachine).provide({ actors: { look: fromPromise<void, LookInput>(({ input }) => begin(input.what)) } }))
 
   function forget(directory: string): void {
     const held = directories.get(directory)

@@ -1,4 +1,5 @@
 /** An agent is started, asked something before it is prompted, and ended (subsystems l.2). */
+import { chartOf } from '../../kernel/machine/chart.js'
 import { createActor, fromPromise, toPromise } from 'xstate'
 import { type PreviewInput, previewMachine } from '../../machines/external/external-preview.machine.js'
 import { SvcError } from '../../protocol/errors.js'
@@ -52,7 +53,7 @@ export async function look(
       }
     })
 
-  const logic = previewMachine.provide({
+  const logic = chartOf(previewMachine).provide({
     actors: {
       begin: fromPromise(async () => {
         opening = openAgentLink({

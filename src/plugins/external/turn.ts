@@ -1,4 +1,5 @@
 /** One turn of an external agent, with its effects (subsystems l.4). */
+import { chartOf } from '../../kernel/machine/chart.js'
 import { type Actor, createActor, fromPromise } from 'xstate'
 import * as z from 'zod'
 import { cut } from '../../kernel/cut.js'
@@ -127,7 +128,7 @@ export async function takeTurn(host: TurnHost, turn: Turn, doors: TurnDoors): Pr
     return family.answer(method, isPrompted() ? params : undefined)
   }
 
-  const logic = externalTurnMachine.provide({
+  const logic = chartOf(externalTurnMachine).provide({
     actors: {
       begin: fromPromise(async () => {
         opening = openAgentLink({

@@ -6,6 +6,7 @@
  * I3 That a run has ended and what its goal makes of it are one commit, so that nobody who waits for the session takes a pause between two runs
  *    for its end. The actor decides where there is no such commit: after a restart, and once work besides the runs has ended.
  */
+import { chartOf } from '../../kernel/machine/chart.js'
 import { createActor, fromPromise } from 'xstate'
 import { type Supervised, supervise } from '../../kernel/supervise.js'
 import { type Decided, type GoalInput, goalMachine } from '../../machines/goals/goal.machine.js'
@@ -79,7 +80,7 @@ export function createGoals(host: GoalsHost): Goals {
 
 function logicOf(kept: Kept): typeof goalMachine {
   const { sessions } = kept.host
-  return goalMachine.provide({
+  return chartOf(goalMachine).provide({
     actors: {
       follow: fromPromise<void, GoalInput>(({ input: { sessionId }, signal }) => sessions.quiet(sessionId, signal)),
       decide: fromPromise<Decided, GoalInput>(async ({ input: { sessionId } }) => decide(kept, sessionId)),

@@ -6,6 +6,7 @@
  * I2 A client that falls behind what is kept goes on with the oldest that is; it stalls nobody.
  * I3 The output of a new program begins anew; clients of the last one are closed once they have read it.
  */
+import { chartOf } from '../../kernel/machine/chart.js'
 import { type AnyEventObject, createActor, fromCallback, fromPromise, toPromise } from 'xstate'
 import type { Terminal as Process } from '../../ports/effects.js'
 import type { FrameSocket, SocketFrame } from '../../ports/contributions.js'
@@ -96,7 +97,7 @@ export function createTerminal(deps: TerminalDeps, first: Pty): Terminal {
     }
   }
 
-  const logic = ptyMachine.provide({
+  const logic = chartOf(ptyMachine).provide({
     actors: {
       spawn: fromPromise<void, Incarnation>(({ signal }) => {
         const mine = run

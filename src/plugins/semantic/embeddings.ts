@@ -6,6 +6,7 @@
  * I2 One request at a time for what was said, off the hot path; at most `LIMITS.embeddings.hourly` characters an hour.
  * I3 A service that fails costs a search nothing but its meaning: words are searched alone, and the answer says so.
  */
+import { chartOf } from '../../kernel/machine/chart.js'
 import { createActor, fromPromise } from 'xstate'
 import * as z from 'zod'
 import type { NativeHost } from '../../ports/plugin.js'
@@ -97,7 +98,7 @@ export function createEmbeddings(
     }
   }
 
-  const logic = embeddingsMachine.provide({
+  const logic = chartOf(embeddingsMachine).provide({
     actors: {
       pass: fromPromise(({ signal }) =>
         passes.run(async () => {

@@ -1,4 +1,5 @@
 /** Keeps the index of what was said up with the sessions (subsystems i): steps off the hot path, between those of others. */
+import { chartOf } from '../../kernel/machine/chart.js'
 import { createActor, fromPromise, waitFor } from 'xstate'
 import type { NativeHost } from '../../ports/plugin.js'
 import { laidOut } from '../../kernel/machine/laid-out.js'
@@ -30,7 +31,7 @@ export function startIndexer(
       throw error
     }
   }
-  const logic = searchIndexMachine.provide({
+  const logic = chartOf(searchIndexMachine).provide({
     actors: {
       open: fromPromise(() => logged('could not be opened', () => search.open())),
       catchUp: fromPromise(({ signal }) => logged('could not be kept up', () => catchUp(signal))),

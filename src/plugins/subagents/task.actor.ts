@@ -1,4 +1,6 @@
 /** The effects of a task (sessions-events §10.12). */
+import { laidOut } from '../../kernel/machine/laid-out.js'
+import { chartOf } from '../../kernel/machine/chart.js'
 import { fromPromise } from 'xstate'
 import type { NativeHost } from '../../ports/plugin.js'
 import { type Recorded, type TaskOutcome, type TaskRef, taskMachine } from '../../machines/subagents/task.machine.js'
@@ -19,21 +21,23 @@ const ROUNDS = 5
 
 export function taskLogic(deps: TaskDeps) {
   const { host, ledger, delivery } = deps
-  return taskMachine.provide({
-    actors: {
-      submit: fromPromise<void, TaskRef>(({ input: { taskId } }) => submitPrompts(deps, taskId)),
-      follow: fromPromise<TaskOutcome, TaskRef>(async ({ input: { taskId }, signal }) => {
-        await host.sessions.quiet(taskId, signal)
-        return host.sessions.outcome(taskId)
-      }),
-      record: fromPromise<Recorded, TaskRef & { outcome: TaskOutcome }>(async ({ input }) => record(deps, input)),
-      tell: fromPromise<void, TaskRef>(async ({ input: { taskId }, signal }) => {
-        const task = ledger.get(taskId)
-        if (task !== undefined) await delivery.tell(task, signal)
-      }),
-      end: fromPromise<void, TaskRef>(({ input: { taskId } }) => end(deps, taskId)),
-    },
-  })
+  return laidOut(
+    chartOf(taskMachine).provide({
+      actors: {
+        submit: fromPromise<void, TaskRef>(({ input: { taskId } }) => submitPrompts(deps, taskId)),
+        follow: fromPromise<TaskOutcome, TaskRef>(async ({ input: { taskId }, signal }) => {
+          await host.sessions.quiet(taskId, signal)
+          return host.sessions.outcome(taskId)
+        }),
+        record: fromPromise<Recorded, TaskRef & { outcome: TaskOutcome }>(async ({ input }) => record(deps, input)),
+        tell: fromPromise<void, TaskRef>(async ({ input: { taskId }, signal }) => {
+          const task = ledger.get(taskId)
+          if (task !== undefined) await delivery.tell(task, signal)
+        }),
+        end: fromPromise<void, TaskRef>(({ input: { taskId } }) => end(deps, taskId)),
+      },
+    }),
+  )
 }
 
 /** Admits every prompt that waits for the task; each has an id of its own, so that none is admitted twice. */

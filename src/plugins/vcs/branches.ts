@@ -1,4 +1,5 @@
 /** Branches of checkouts somebody asks about: told when another one is checked out (subsystems h). */
+import { chartOf } from '../../kernel/machine/chart.js'
 import { type AnyEventObject, createActor, fromCallback, fromPromise } from 'xstate'
 import { supervise } from '../../kernel/supervise.js'
 import type { Checkout } from '../../ports/git.js'
@@ -21,7 +22,7 @@ export function createBranches({ effects, git, rows, actors }: Pick<NativeHost, 
   const { files } = effects
   const followed = new Map<string, Followed>()
 
-  const logic = checkoutMachine.provide({
+  const logic = chartOf(checkoutMachine).provide({
     actors: {
       follow: fromCallback<AnyEventObject, CheckoutInput>(({ input, sendBack }) => {
         const directory = followed.get(input.worktree)?.gitDirectory ?? input.worktree

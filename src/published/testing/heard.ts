@@ -46,8 +46,8 @@ export interface Written {
   readonly hasCursor: boolean
 }
 
-/** What a frame says. */
-export function writtenIn(frame: Uint8Array): readonly Written[] {
+/** What a frame says. `parsed`: of the data of an event, which many frames may have. */
+export function writtenIn(frame: Uint8Array, parsed = (json: string) => JSON.parse(json) as SeenEvent): readonly Written[] {
   return decoder
     .decode(frame)
     .split('\n\n')
@@ -55,12 +55,15 @@ export function writtenIn(frame: Uint8Array): readonly Written[] {
       const lines = record.split('\n')
       const data = lines.find((line) => line.startsWith('data: '))
       if (data === undefined) return []
-      return [{ event: JSON.parse(data.slice(6)) as SeenEvent, hasCursor: lines.some((line) => line.startsWith('id: ')) }]
+      return [{ event: parsed(data.slice(6)), hasCursor: lines.some((line) => line.startsWith('id: ')) }]
     })
 }
 
 /** A sink that reads its own frames back. */
-export function sinkOf(see: (event: SeenEvent, hasCursor: boolean) => void, read = writtenIn): FrameSink {
+export function sinkOf(
+  see: (event: SeenEvent, hasCursor: boolean) => void,
+  read: (frame: Uint8Array) => readonly Written[] = (frame) => writtenIn(frame),
+): FrameSink {
   return {
     write(frame) {
       for (const { event, hasCursor } of read(frame)) see(event, hasCursor)

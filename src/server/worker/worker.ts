@@ -1,4 +1,5 @@
 /** A service that is a worker: the machine of its life with its effects. Decides nothing. */
+import { chartOf } from '../../kernel/machine/chart.js'
 import { createActor, fromCallback, fromPromise } from 'xstate'
 import type { WorkerPlace } from './enter.js'
 import { openWorkerCallers } from '../../actors/tenancy/worker/worker-callers.js'
@@ -27,7 +28,7 @@ export async function startWorker(
     return service
   }
 
-  const logic = workerMachine.provide({
+  const logic = chartOf(workerMachine).provide({
     actors: {
       start: fromPromise<void, void>(async () => {
         const duty = {

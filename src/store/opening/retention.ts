@@ -14,7 +14,7 @@ interface OldRow {
 
 /**
  * One step: removes at most `batch` rows of each log and notes the highest event sequence removed in the same
- * transaction. Answers whether another step would find more.
+ * transaction. Answers whether another step would find more. Where nothing is to be removed, as mostly, there is no transaction.
  */
 export function createPrune(connection: Connection, transact: Transact, counters: Counters): (retention: Retention) => boolean {
   const oldest = connection.query<[number], OldRow>(
@@ -25,6 +25,7 @@ export function createPrune(connection: Connection, transact: Transact, counters
   )
   const removeEvents = connection.query<[number]>('delete from events where sequence <= ?')
   const lastAudit = connection.query<[], { key: number | null }>('select max(key) as key from audit')
+  const oldAudit = connection.query<[number], { key: number }>('select key from audit where key <= ? limit 1')
   const removeAudit = connection.query<[number, number]>(
     'delete from audit where key in (select key from audit where key <= ? order by key limit ?)',
   )
@@ -43,15 +44,18 @@ export function createPrune(connection: Connection, transact: Transact, counters
     return kept === -1 ? rows : rows.slice(0, kept)
   }
 
-  return (retention) =>
-    transact('process', () => {
-      const events = surplus(retention)
+  return (retention) => {
+    const events = surplus(retention)
+    const audited = (lastAudit.get()?.key ?? 0) - retention.auditRows
+    if (events.length === 0 && oldAudit.get(audited) === undefined) return false
+    return transact('process', () => {
       const cut = events.at(-1)
       if (cut !== undefined) {
         removeEvents.run(cut.sequence)
         counters.set('events.pruned', Math.max(cut.sequence, counters.get('events.pruned')))
       }
-      const audit = removeAudit.run((lastAudit.get()?.key ?? 0) - retention.auditRows, retention.batch)
+      const audit = removeAudit.run(audited, retention.batch)
       return events.length === retention.batch || audit === retention.batch
     })
+  }
 }

@@ -29,7 +29,9 @@ it('gives memory back after the start, and again after work, when nothing has be
   work.isBusy = true
   expect(during(status)).toEqual(['bound'])
   expect(during(() => clock.advance(60_000))).toEqual([])
+  expect(clock.pendingTimers).toBe(0) // Nothing looks from time to time whether it is over.
   work.isBusy = false
+  expect(during(status)).toEqual(['bound'])
   expect(during(() => clock.advance(60_000))).toEqual(['collect', 'collect'])
   status()
   end()

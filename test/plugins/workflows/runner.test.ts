@@ -90,10 +90,10 @@ function world() {
       runner,
       actors,
       states,
-      begin() {
+      begin(number = 1, trigger: 'manual' | 'scheduled' = 'manual') {
         ledger.commit('process', (tx) => ledger.putActivation(tx, activation))
-        const at = { now: effects.clock.now(), owner: runner.owner, runId: 'wfr_1' }
-        runner.begin(claimOccurrence(ledger, { activation, scheduledAt: 1, trigger: 'manual', ...at }), executable)
+        const at = { now: effects.clock.now(), owner: runner.owner, runId: `wfr_${number}` }
+        runner.begin(claimOccurrence(ledger, { activation, scheduledAt: number, trigger, ...at }), executable)
       },
       statuses: () => ledger.runs('wfa_1', 10).map(({ status }: WorkflowRun) => status),
     }
@@ -137,6 +137,41 @@ test('a run is an actor until it has ended; its next attempt is one from the mom
   const third = process()
   await third.runner.resume()
   expect(third.actors.size).toBe(0)
+})
+
+test('an attempt that is due while another run is under way begins when that has ended, and nothing is written meanwhile', async () => {
+  const { process, settle, effects, slowPrompt, admit } = world()
+  const { begin, states, ledger } = process()
+  begin()
+  await settle()
+  slowPrompt()
+  begin(9)
+  await settle()
+  const waiting = () => ledger.open().find(({ retryOf }) => retryOf === 'wfr_1')
+  const before = waiting()
+  await effects.clock.advanceAsync(2 * HOUR)
+  expect(states()).toEqual(['failed', { 'retry-waiting': 'reclaiming' }, { working: 'submitted' }])
+  expect(waiting()).toBe(before)
+  admit()
+  await settle()
+  expect(states().slice(0, 3)).toEqual(['failed', { working: 'submitted' }, 'failed'])
+})
+
+test('an attempt that waits for another run is given up once its workflow is paused', async () => {
+  const { process, settle, effects, slowPrompt } = world()
+  const { begin, states, ledger } = process()
+  begin(1, 'scheduled')
+  await settle()
+  slowPrompt()
+  begin(9)
+  await effects.clock.advanceAsync(2 * HOUR)
+  await settle()
+  expect(states()[1]).toEqual({ 'retry-waiting': 'reclaiming' })
+  const activation = ledger.activation('wfa_1')
+  if (activation === undefined) throw new Error('it is gone')
+  ledger.commit('process', (tx) => ledger.noteActivation(tx, { ...activation, projection: { ...activation.projection, active: false } }))
+  await settle()
+  expect(states()).toEqual(['failed', 'failed', { working: 'submitted' }])
 })
 
 test('what an earlier process left under way is ended as interrupted and not begun again', async () => {

@@ -7,6 +7,7 @@
  * I1 From the moment of `revoke` no call is begun or answered, and what is open is being ended.
  * I2 Quotas are of the package: a new generation has what is left of them.
  */
+import { chartOf } from '../../../kernel/machine/chart.js'
 import { type ActorRefFrom, createActor, fromPromise, type InspectionEvent } from 'xstate'
 import type { ActorRegistry } from '../../../kernel/roots.js'
 import { type Supervised, supervise } from '../../../kernel/supervise.js'
@@ -59,7 +60,7 @@ export function createLeases({ effects, brokers, inspect, actors }: LeasesDeps):
   const held = new Map<string, CapabilityLease>()
   const installed = new Set(brokers.keys())
   const quotas = createQuotas(effects.clock)
-  const logic = leaseMachine.provide({
+  const logic = chartOf(leaseMachine).provide({
     actors: { free: fromPromise(async ({ input: { key } }) => held.get(key)?.free()) },
   })
   const supervised: Supervised<typeof leaseMachine> = supervise({

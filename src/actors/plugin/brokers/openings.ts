@@ -4,6 +4,7 @@
  * I1 At most `running` go on at a time; of those that have ended the latest `kept` are remembered.
  * I2 With the lease all of it ends: the table of the lease closes each, which tells it to end and waits for that.
  */
+import { chartOf } from '../../../kernel/machine/chart.js'
 import { type Actor, createActor, fromPromise } from 'xstate'
 import { createAlarm, type Timers } from '../../../kernel/alarm.js'
 import { isActive, reached } from '../../../kernel/reached.js'
@@ -151,7 +152,7 @@ function openingOf<About>(opaqueId: string, entry: Entry<About>): Opening<About>
 
 function logicOf({ run, kill }: Undertaking) {
   const halting = new AbortController()
-  return openedMachine.provide({
+  return chartOf(openedMachine).provide({
     actors: {
       work: fromPromise<void, undefined>(() => run(halting.signal)),
       halt: fromPromise<void, undefined>(async () => halting.abort(new Error('it was told to end'))),

@@ -7,6 +7,7 @@
  * I3 A slot appears whole: npm works in a directory beside it, which is then renamed.
  * I4 No script of a package runs during installation.
  */
+import { chartOf } from '../../../kernel/machine/chart.js'
 import { join } from 'node:path'
 import { createActor, fromPromise } from 'xstate'
 import { type InstallationInput, installationMachine } from '../../../machines/plugin/installation.machine.js'
@@ -64,7 +65,7 @@ export function createNpmCache({ effects, onInstalled, onFailed }: NpmCacheDeps)
     }
   }
 
-  const logic = installationMachine.provide({
+  const logic = chartOf(installationMachine).provide({
     actors: {
       install: fromPromise<void, InstallationInput>(({ input: { spec }, signal }) => lane.run(() => attempt(spec, signal), signal)),
     },

@@ -4,6 +4,8 @@
  * I1 Instances live here, by key and number, from the moment they are asked for until nothing of them runs.
  * I2 Whatever the order of events, a generation that has ended is neither published nor alive.
  */
+import { laidOut } from '../../../kernel/machine/laid-out.js'
+import { chartOf } from '../../../kernel/machine/chart.js'
 import { fromCallback, fromPromise } from 'xstate'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
@@ -113,25 +115,27 @@ interface Kept {
 
 export function createGenerations(deps: GenerationDeps): Generations {
   const kept: Kept = { deps, running: new Map(), starting: new Map(), processes: new Map() }
-  const logic = generationMachine.provide({
-    actors: {
-      instance: instanceLogic((instanceId) => kept.processes.get(instanceId)),
-      start: fromPromise(({ input, signal }) => startOnce(kept, input, signal)),
-      publish: fromPromise(async ({ input }) => publish(kept, input)),
-      watch: fromCallback<{ type: string }, Named>(({ input, sendBack }) => {
-        let listening = true
-        void kept.running.get(idOf(input))?.instance.failed.then((reason) => {
-          if (listening) sendBack({ type: 'instance.failed', reason })
-        })
-        return () => {
-          listening = false
-        }
-      }),
-      drain: fromPromise(({ input }) => drain(kept, input)),
-      retire: fromPromise(({ input }) => retire(kept, input)),
-      kill: fromPromise(({ input }) => kill(kept, input)),
-    },
-  })
+  const logic = laidOut(
+    chartOf(generationMachine).provide({
+      actors: {
+        instance: instanceLogic((instanceId) => kept.processes.get(instanceId)),
+        start: fromPromise(({ input, signal }) => startOnce(kept, input, signal)),
+        publish: fromPromise(async ({ input }) => publish(kept, input)),
+        watch: fromCallback<{ type: string }, Named>(({ input, sendBack }) => {
+          let listening = true
+          void kept.running.get(idOf(input))?.instance.failed.then((reason) => {
+            if (listening) sendBack({ type: 'instance.failed', reason })
+          })
+          return () => {
+            listening = false
+          }
+        }),
+        drain: fromPromise(({ input }) => drain(kept, input)),
+        retire: fromPromise(({ input }) => retire(kept, input)),
+        kill: fromPromise(({ input }) => kill(kept, input)),
+      },
+    }),
+  )
   return {
     logic,
     prepare: (...subject) => prepare(kept, ...subject),

@@ -1,4 +1,6 @@
 /** The instance machine with its effects: what one process does and undergoes, found by the id of its instance. */
+import { laidOut } from '../../../kernel/machine/laid-out.js'
+import { chartOf } from '../../../kernel/machine/chart.js'
 import { type AnyEventObject, fromCallback, fromPromise } from 'xstate'
 import { type InstanceEvent, instanceMachine } from '../../../machines/plugin/instance.machine.js'
 
@@ -24,13 +26,15 @@ export function instanceLogic(find: (instanceId: string) => InstanceEffects | un
     return effects
   }
   const does = (name: 'spawn' | 'initialize' | 'retire' | 'kill') => fromPromise<void, Named>(async ({ input }) => effectsOf(input)[name]())
-  return instanceMachine.provide({
-    actors: {
-      process: fromCallback<AnyEventObject, Named>(({ input, sendBack }) => effectsOf(input).process(sendBack)),
-      spawn: does('spawn'),
-      initialize: does('initialize'),
-      retire: does('retire'),
-      kill: does('kill'),
-    },
-  })
+  return laidOut(
+    chartOf(instanceMachine).provide({
+      actors: {
+        process: fromCallback<AnyEventObject, Named>(({ input, sendBack }) => effectsOf(input).process(sendBack)),
+        spawn: does('spawn'),
+        initialize: does('initialize'),
+        retire: does('retire'),
+        kill: does('kill'),
+      },
+    }),
+  )
 }

@@ -8,6 +8,8 @@
  *    or capabilities. Nothing looks from time to time: where the directory is not there yet, or cannot be watched, what is done
  *    next looks, and whoever does nothing notices nothing.
  */
+import { laidOut } from '../../../kernel/machine/laid-out.js'
+import { chartOf } from '../../../kernel/machine/chart.js'
 import { createActor, fromPromise } from 'xstate'
 import type { Capability } from '../../../protocol/system/system.js'
 import type { Assessment } from '../../../machines/plugin/assessment.js'
@@ -54,7 +56,7 @@ export function createBuiltIns({ effects, switches, supervisor, records, registr
   let keys: readonly string[] = []
   /** Why each is off, as it was told last. */
   const told = new Map<string, string | undefined>()
-  const logic = lookMachine.provide({ actors: { look: fromPromise(() => look()) } })
+  const logic = laidOut(chartOf(lookMachine).provide({ actors: { look: fromPromise(() => look()) } }))
   const looks = createActor(logic, { id: 'look:built-ins', input: { what: 'built-ins' }, clock }).start()
   const watches = watchRoots({ effects, roots: [paths.config], onChanged: () => void follow(), onLost: () => undefined })
 

@@ -6,6 +6,8 @@
  * I2 A directory is read once at a time. Who asks meanwhile shares the next reading, never one that has begun: it could
  *    have missed the change that made them ask.
  */
+import { laidOut } from '../../../kernel/machine/laid-out.js'
+import { chartOf } from '../../../kernel/machine/chart.js'
 import { type Actor, createActor, fromPromise } from 'xstate'
 import { createLru } from '../../../kernel/lru.js'
 import { leave, lookedAnew } from '../../../kernel/looked.js'
@@ -62,14 +64,16 @@ export function createPackageReader(effects: Pick<Effects, 'files' | 'hasher' | 
     return content
   }
 
-  const logic = lookMachine.provide({
-    actors: {
-      look: fromPromise<void, LookInput>(async ({ input: { what: root } }) => {
-        const reader = readers.get(root)
-        if (reader !== undefined) reader.content = await readNow(root)
-      }),
-    },
-  })
+  const logic = laidOut(
+    chartOf(lookMachine).provide({
+      actors: {
+        look: fromPromise<void, LookInput>(async ({ input: { what: root } }) => {
+          const reader = readers.get(root)
+          if (reader !== undefined) reader.content = await readNow(root)
+        }),
+      },
+    }),
+  )
 
   const begin = (root: string): Reader => {
     const looks = createActor(logic, { id: `look:${root}`, input: { what: root }, clock: effects.clock })

@@ -4,6 +4,7 @@
  * I1 A workspace is looked at when something changed: files that are watched, the configuration, or directories that are not
  *    watched; these and what a watch may have missed are found when it is used.
  */
+import { chartOf } from '../../../kernel/machine/chart.js'
 import { type ActorRefFrom, createActor, fromCallback, fromPromise } from 'xstate'
 import { type Looked, type SessionUse, type WorkspaceInput, workspaceMachine } from '../../../machines/plugin/workspace.machine.js'
 import type { Effects } from '../../../ports/effects.js'
@@ -180,7 +181,7 @@ function workspaceLogic(
   tracked: ReadonlyMap<string, Held>,
   lookAt: (directory: string, held: Held) => Promise<Looked>,
 ): typeof workspaceMachine {
-  const logic = workspaceMachine.provide({
+  const logic = chartOf(workspaceMachine).provide({
     actors: {
       watches: fromCallback<{ type: string }, WorkspaceInput>(({ input: { directory }, sendBack }) => {
         const watches = watchRoots({

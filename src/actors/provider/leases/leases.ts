@@ -1,4 +1,5 @@
 /** Credentials that the host of a worker lends, one for each provider; in memory alone. */
+import { chartOf } from '../../../kernel/machine/chart.js'
 import { createActor, fromPromise, type InspectionEvent } from 'xstate'
 import type { ActorRegistry } from '../../../kernel/roots.js'
 import { supervise } from '../../../kernel/supervise.js'
@@ -25,7 +26,7 @@ export interface LeasesDeps {
 export function createLeases({ effects, broker, actors, inspect }: LeasesDeps): Leases {
   const { clock } = effects
   const credentials = new Map<string, LentCredential>()
-  const logic = credentialLeaseMachine.provide({
+  const logic = chartOf(credentialLeaseMachine).provide({
     actors: {
       ask: fromPromise(async ({ input: { providerId }, signal }) => {
         const credential = await askHost(effects, broker, providerId, signal)

@@ -3,6 +3,7 @@
  *
  * I1 What it brought is stored for the plugin that brought it, and handed to nobody else.
  */
+import { chartOf } from '../../../kernel/machine/chart.js'
 import { fromCallback, fromPromise } from 'xstate'
 import type * as z from 'zod'
 import { type SignInEvent, signInMachine } from '../../../machines/sign-in/sign-in.machine.js'
@@ -36,7 +37,7 @@ export function pluginSignInEffects({ administration, answers, store }: PluginSi
   let tell: ((event: SignInEvent) => void) | undefined
   const needsCode = () => attempt?.method === 'code'
 
-  const logic = signInMachine.provide({
+  const logic = chartOf(signInMachine).provide({
     actors: {
       offer: fromPromise(async ({ signal }) => {
         const answered = await administration.ask('oAuthAuthorize', answers, { timeoutMs: pluginAnswer, signal })

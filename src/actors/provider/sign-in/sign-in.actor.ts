@@ -1,4 +1,5 @@
 /** The effects of one sign-in. What is secret about it stays here: neither the machine nor a log sees it. */
+import { chartOf } from '../../../kernel/machine/chart.js'
 import { fromCallback, fromPromise } from 'xstate'
 import { type SignInEvent, type SignInKind, signInMachine, type SignInOffer } from '../../../machines/sign-in/sign-in.machine.js'
 import { SvcError, toFailure } from '../../../protocol/errors.js'
@@ -74,7 +75,7 @@ export function signInEffects({ effects, oauth }: SignInDeps, { kind, settings, 
     return { url: grant.url, instructions }
   }
 
-  const logic = signInMachine.provide({
+  const logic = chartOf(signInMachine).provide({
     actors: {
       offer: fromPromise(offer),
       hear: fromCallback(({ sendBack }) => {

@@ -1,4 +1,6 @@
 /** The restore machine with its effects. Decides nothing. */
+import { laidOut } from '../../../kernel/machine/laid-out.js'
+import { chartOf } from '../../../kernel/machine/chart.js'
 import { fromPromise } from 'xstate'
 import { restoreMachine, type RestoreInput } from '../../../machines/session/restore.machine.js'
 import { boundaryOf, changesOf, isBefore, partsBetween } from '../../../machines/session/undo/history.js'
@@ -104,20 +106,22 @@ export function restoreLogic(core: RestoreCore, under: ReadonlyMap<string, Resto
     await fileStates.bring(ours, directory)
   }
 
-  return restoreMachine.provide({
-    actors: {
-      check: effect(check),
-      note: effect(({ sessionId, move }) => journal.commit('power', () => store.restores.put(sessionId, move))),
-      write: effect(async (restoring) => {
-        const { files, directory } = await filesOf(restoring)
-        return fileStates.bring(files, directory)
-      }),
-      record: effect(async (restoring) => recordMove(core, restoring.sessionId, restoring.move, await historyOf(restoring))),
-      assess: fromPromise(({ input }) => assess(known(input.sessionId))),
-      takeBack: effect(takeBack),
-      forget: effect(async (restoring) => takeBackMove(core, restoring.sessionId, restoring.move, await historyOf(restoring))),
-    },
-  })
+  return laidOut(
+    chartOf(restoreMachine).provide({
+      actors: {
+        check: effect(check),
+        note: effect(({ sessionId, move }) => journal.commit('power', () => store.restores.put(sessionId, move))),
+        write: effect(async (restoring) => {
+          const { files, directory } = await filesOf(restoring)
+          return fileStates.bring(files, directory)
+        }),
+        record: effect(async (restoring) => recordMove(core, restoring.sessionId, restoring.move, await historyOf(restoring))),
+        assess: fromPromise(({ input }) => assess(known(input.sessionId))),
+        takeBack: effect(takeBack),
+        forget: effect(async (restoring) => takeBackMove(core, restoring.sessionId, restoring.move, await historyOf(restoring))),
+      },
+    }),
+  )
 }
 
 interface Unkept {

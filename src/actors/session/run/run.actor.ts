@@ -1,4 +1,5 @@
 /** The run machine and its tool calls with their effects (laws §4–5). Decides nothing. */
+import { chartOf } from '../../../kernel/machine/chart.js'
 import { fromEffect, fromWork } from '../../../kernel/machine/effect.js'
 import { laidOut } from '../../../kernel/machine/laid-out.js'
 import { Stoppable } from '../../../kernel/stopping.js'
@@ -35,7 +36,7 @@ export function runLogic(core: Rows & Work & Sources, context: SystemContext, ru
     return { run, call }
   }
 
-  const toolCall = toolCallMachine.provide({
+  const toolCall = chartOf(toolCallMachine).provide({
     actors: {
       judge: fromEffect((given) => {
         const { run, call } = callOf(given.input)
@@ -63,7 +64,7 @@ export function runLogic(core: Rows & Work & Sources, context: SystemContext, ru
     },
   })
 
-  const logic = runMachine.provide({
+  const logic = chartOf(runMachine).provide({
     actors: {
       toolCall: laidOut(toolCall),
       prepare: fromEffect(async (given) => {

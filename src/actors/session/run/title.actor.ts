@@ -1,4 +1,6 @@
 /** The title machine with its effects. Decides nothing. */
+import { laidOut } from '../../../kernel/machine/laid-out.js'
+import { chartOf } from '../../../kernel/machine/chart.js'
 import { type AnyEventObject, fromCallback, fromPromise } from 'xstate'
 import { type TitleInput, titleMachine } from '../../../machines/session/title.machine.js'
 import { LIMITS } from '../../../protocol/limits.js'
@@ -17,40 +19,42 @@ export function titleLogic(core: Rows & Sources, runs: Runs) {
     core.effects.log.debug('no title was generated', { sessionId, cause: String(error) })
   }
 
-  return titleMachine.provide({
-    actors: {
-      turn: fromCallback<AnyEventObject, TitleInput>(({ input, sendBack }) => {
-        const run = runs.get(input.runId)
-        if (run === undefined) throw new Error(`run ${input.runId} is not under way`)
-        const { session, answering, prompt } = run
-        requests.set(input.runId, { session, model: answering.target.model, text: titleText(prompt) })
-        const left = new AbortController()
-        turns.take(left.signal).then(
-          (giveBack) => {
-            if (left.signal.aborted) return giveBack()
-            left.signal.addEventListener('abort', giveBack)
-            sendBack({ type: 'turn.taken' })
-          },
-          (error: unknown) => {
+  return laidOut(
+    chartOf(titleMachine).provide({
+      actors: {
+        turn: fromCallback<AnyEventObject, TitleInput>(({ input, sendBack }) => {
+          const run = runs.get(input.runId)
+          if (run === undefined) throw new Error(`run ${input.runId} is not under way`)
+          const { session, answering, prompt } = run
+          requests.set(input.runId, { session, model: answering.target.model, text: titleText(prompt) })
+          const left = new AbortController()
+          turns.take(left.signal).then(
+            (giveBack) => {
+              if (left.signal.aborted) return giveBack()
+              left.signal.addEventListener('abort', giveBack)
+              sendBack({ type: 'turn.taken' })
+            },
+            (error: unknown) => {
+              note(input, error)
+              sendBack({ type: 'turn.refused' })
+            },
+          )
+          return () => {
+            left.abort()
+            requests.delete(input.runId)
+          }
+        }),
+        generate: fromPromise(async ({ input, signal }) => {
+          const request = requests.get(input.runId)
+          if (request === undefined) return false
+          try {
+            return await makeTitle(core, request, signal)
+          } catch (error) {
             note(input, error)
-            sendBack({ type: 'turn.refused' })
-          },
-        )
-        return () => {
-          left.abort()
-          requests.delete(input.runId)
-        }
-      }),
-      generate: fromPromise(async ({ input, signal }) => {
-        const request = requests.get(input.runId)
-        if (request === undefined) return false
-        try {
-          return await makeTitle(core, request, signal)
-        } catch (error) {
-          note(input, error)
-          throw error
-        }
-      }),
-    },
-  })
+            throw error
+          }
+        }),
+      },
+    }),
+  )
 }

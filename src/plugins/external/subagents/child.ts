@@ -1,4 +1,5 @@
 /** A subagent of an external agent, shown in a session of its own below that of whoever gave it work (subsystems l.4). */
+import { chartOf } from '../../../kernel/machine/chart.js'
 import { createActor, type EventFrom, fromPromise, toPromise } from 'xstate'
 import { cut } from '../../../kernel/cut.js'
 import type { Lane } from '../../../kernel/lane.js'
@@ -79,7 +80,7 @@ export function createChild(options: ChildOptions): Child {
   const link = (id: string, status: string): Link => ({ sessionId: id, agent: provider, status, background: false })
 
   const ref = createActor(
-    externalChildMachine.provide({
+    chartOf(externalChildMachine).provide({
       actors: {
         open: fromPromise<void, ChildInput>(async () => {
           const parent = await above()

@@ -4,6 +4,7 @@
  * I1 Whoever asks it starts it, and waits for the one handshake. While it backs off only those wait whom it has served before.
  * I2 An error it answers is that answer; only the loss of its program breaks it.
  */
+import { chartOf } from '../../../kernel/machine/chart.js'
 import { type Actor, createActor, fromPromise } from 'xstate'
 import type { NativeHost } from '../../../ports/plugin.js'
 import { type LspClientEvent, type LspClientInput, lspClientMachine } from '../../../machines/lsp/lsp-client.machine.js'
@@ -94,7 +95,7 @@ const AT_ONCE = 3
 /** What its machine asks for, one after the other: a start that was given up ends before what it left is closed. */
 function logicOf(server: Server): typeof lspClientMachine {
   const lane = createLane({ most: AT_ONCE })
-  return lspClientMachine.provide({
+  return chartOf(lspClientMachine).provide({
     actors: {
       start: fromPromise<void, LspClientInput>(({ signal }) => lane.run(() => startServer(server, signal))),
       close: fromPromise<void, LspClientInput>(() => lane.run(() => closeServer(server))),

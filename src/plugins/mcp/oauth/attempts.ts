@@ -5,6 +5,7 @@
  * I2 The file of credentials remembers an attempt over a restart; who brings its answer then begins it anew where it stood.
  * I3 No state, code or token enters the machine.
  */
+import { chartOf } from '../../../kernel/machine/chart.js'
 import { type Actor, createActor, fromCallback, fromPromise } from 'xstate'
 import type { NativeHost } from '../../../ports/plugin.js'
 import { type SignInEvent, signInMachine, type SignInOffer } from '../../../machines/sign-in/sign-in.machine.js'
@@ -139,7 +140,7 @@ function logicOf(effects: AttemptEffects): typeof signInMachine {
     effects.fault = error instanceof Error ? error : new Error(String(error))
     throw error
   }
-  return signInMachine.provide({
+  return chartOf(signInMachine).provide({
     actors: {
       offer: fromPromise(async (): Promise<SignInOffer> => ({ url: await effects.offer().catch(kept), instructions: '' })),
       hear: fromCallback(({ sendBack }) => {

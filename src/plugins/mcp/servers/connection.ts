@@ -3,6 +3,7 @@
  *
  * I1 Whoever uses it connects it. A use that meets a session the server has forgotten is repeated once, in a new one.
  */
+import { chartOf } from '../../../kernel/machine/chart.js'
 import type { Client } from '@modelcontextprotocol/client'
 import { type Actor, type AnyEventObject, createActor, fromCallback, fromPromise, type SnapshotFrom } from 'xstate'
 import type { ToolContext } from '../../../ports/plugin.js'
@@ -107,7 +108,7 @@ const AT_ONCE = 3
 /** What its machine asks for, one after the other: an opening that was given up ends before what it left is closed. */
 function logicOf(server: Server): typeof mcpConnectionMachine {
   const lane = createLane({ most: AT_ONCE })
-  return mcpConnectionMachine.provide({
+  return chartOf(mcpConnectionMachine).provide({
     actors: {
       connect: fromPromise<McpConnected, McpConnectionInput>(({ signal }) => lane.run(() => openServer(server, signal))),
       serve: fromCallback<AnyEventObject, McpConnectionInput>(() => () => server.changed.clear()),

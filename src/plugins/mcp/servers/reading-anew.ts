@@ -2,6 +2,7 @@
  * Lists of a server are read anew after it says that they have changed: once for many such words, one reading at a time, and ever so seldom by a
  * server that goes on saying it.
  */
+import { chartOf } from '../../../kernel/machine/chart.js'
 import { createActor, fromPromise } from 'xstate'
 import type { NativeHost } from '../../../ports/plugin.js'
 import { lookMachine } from '../../../machines/look/look.machine.js'
@@ -27,7 +28,7 @@ export function createReadingAnew(
   onFlood: () => void,
 ): ReadingAnew {
   const stale = new Set<OfferKind>()
-  const logic = lookMachine.provide({ actors: { look: fromPromise(() => readStale()) } })
+  const logic = chartOf(lookMachine).provide({ actors: { look: fromPromise(() => readStale()) } })
   const looks = createActor(logic, { id: 'look:lists', input: { what: 'lists' }, clock }).start()
   const alarm = createAlarm(clock, () => ask(looks))
   let begun = Number.NEGATIVE_INFINITY

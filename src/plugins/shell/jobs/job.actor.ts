@@ -1,4 +1,5 @@
 /** The effects of a command in the background (sessions-events §10.6). */
+import { chartOf } from '../../../kernel/machine/chart.js'
 import { fromPromise } from 'xstate'
 import type { NativeHost } from '../../../ports/plugin.js'
 import type { ProcessResult } from '../../../ports/effects.js'
@@ -43,7 +44,7 @@ export interface JobDeps {
 
 export function jobLogic(deps: JobDeps) {
   const { ledger, turns, live } = deps
-  return jobMachine.provide({
+  return chartOf(jobMachine).provide({
     actors: {
       takeTurn: fromPromise<void, JobRef>(async ({ input: { jobId }, signal }) => {
         live(jobId).giveBack = await turns.take(signal)

@@ -7,6 +7,8 @@
  *    are; ten thousand files cost nothing otherwise.
  * I3 A look that fails changes nothing, and is repeated.
  */
+import { laidOut } from '../../../kernel/machine/laid-out.js'
+import { chartOf } from '../../../kernel/machine/chart.js'
 import { type Actor, createActor, fromPromise } from 'xstate'
 import { type LookInput, lookMachine } from '../../../machines/look/look.machine.js'
 import { type Alarm, createAlarm } from '../../../kernel/alarm.js'
@@ -160,7 +162,7 @@ async function seen({ looks }: Followed): Promise<void> {
 
 /** Makes actors that look at what goes by a name. */
 function lookersOf({ effects: { clock } }: LibraryDeps, look: (what: string) => Promise<void>): (what: string) => Looker {
-  const logic = lookMachine.provide({ actors: { look: fromPromise<void, LookInput>(({ input }) => look(input.what)) } })
+  const logic = laidOut(chartOf(lookMachine).provide({ actors: { look: fromPromise<void, LookInput>(({ input }) => look(input.what)) } }))
   return (what) => createActor(logic, { id: `look:${what}`, input: { what }, clock }).start()
 }
 

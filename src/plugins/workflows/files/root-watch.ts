@@ -8,6 +8,8 @@
  *    `src/platform/watched` does: up to `LIMITS.workflows.folders` of each root would take the places of the configuration in what that
  *    may watch, and a report here has to name files, ten thousand of which are not asked for.
  */
+import { laidOut } from '../../../kernel/machine/laid-out.js'
+import { chartOf } from '../../../kernel/machine/chart.js'
 import { type Actor, createActor, type EventFrom, fromPromise } from 'xstate'
 import { type Found, type RootInput, workflowRootMachine } from '../../../machines/workflows/workflow-root.machine.js'
 import { createAlarm } from '../../../kernel/alarm.js'
@@ -49,9 +51,11 @@ const MOST_PATHS = 256
 export function createRootWatches(effects: Pick<Effects, 'clock' | 'files'>): RootWatches {
   const ways = createWays(effects.files)
   const finds = new Map<string, () => Promise<Found>>()
-  const logic = workflowRootMachine.provide({
-    actors: { find: fromPromise<Found, RootInput>(async ({ input: { key } }) => (await finds.get(key)?.()) ?? 'absent') },
-  })
+  const logic = laidOut(
+    chartOf(workflowRootMachine).provide({
+      actors: { find: fromPromise<Found, RootInput>(async ({ input: { key } }) => (await finds.get(key)?.()) ?? 'absent') },
+    }),
+  )
   return {
     watch(key, path, deps) {
       const life = createActor(logic, { id: `workflow-root:${path}`, input: { key }, clock: effects.clock })

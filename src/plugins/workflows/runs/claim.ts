@@ -93,7 +93,7 @@ export function leaseOf({ owner, now }: Pick<ClaimRequest, 'owner' | 'now'>): Pi
 }
 
 /** Runs that have to end first; undefined when there is no room. */
-function roomFor(ledger: Ledger, activationId: string, definition: WorkflowDefinition): readonly WorkflowRun[] | undefined {
+export function roomFor(ledger: Ledger, activationId: string, definition: WorkflowDefinition): readonly WorkflowRun[] | undefined {
   const { mode, maxRunning } = definition.concurrency ?? FORBID
   const running = ledger.open(activationId).filter(({ status }) => status !== 'retry_waiting')
   if (mode === 'replace') return running

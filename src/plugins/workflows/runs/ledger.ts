@@ -57,6 +57,8 @@ export interface Ledger {
   workspaces(): readonly string[]
   track(tx: Tx, directory: string, now: number): void
   untrack(tx: Tx, directory: string): void
+  /** Calls `listener` after each commit in which something of the activation or of its runs was told or noted; answers the function that ends it. */
+  watch(activationId: string, listener: () => void): () => void
   readonly commit: PluginRows['commit']
 }
 
@@ -78,6 +80,14 @@ export function createLedger(rows: PluginRows, shown: (projection: WorkflowProje
   })
   const noted = new Map(rows.list('acceptance').map(({ id, data }) => [id, knownOf(data)]))
 
+  const watched = new Map<string, Set<() => void>>()
+
+  function tellAfter(tx: Tx, activationId: string): void {
+    tx.after(() => {
+      for (const listener of watched.get(activationId) ?? []) listener()
+    })
+  }
+
   /** One old run makes room for each new one; claims below the newest are not needed, because the schedule only goes on. */
   function makeRoom(tx: Tx, activationId: string, count: number): void {
     if (count <= LIMITS.workflows.runsKept) return
@@ -91,9 +101,13 @@ export function createLedger(rows: PluginRows, shown: (projection: WorkflowProje
     commit: rows.commit,
     activation: activations.get,
     activations: activations.all,
-    noteActivation: activations.put,
+    noteActivation(tx, activation) {
+      activations.put(tx, activation)
+      tellAfter(tx, activation.projection.activationId)
+    },
     putActivation(tx, activation, error) {
       activations.put(tx, activation)
+      tellAfter(tx, activation.projection.activationId)
       const { activationId, workflowId, active } = activation.projection
       const about = error === undefined ? { workflow: shown(activation.projection) } : { workflowID: workflowId, active, error }
       tx.emit('workflow.updated', { aggregateID: activationId, ...about })
@@ -113,6 +127,7 @@ export function createLedger(rows: PluginRows, shown: (projection: WorkflowProje
     },
     putRun(tx, run) {
       runs.put(tx, run)
+      tellAfter(tx, run.activationId)
       tx.emit('workflow.run.updated', { aggregateID: run.activationId, run })
     },
     renewLease: runs.put,
@@ -132,6 +147,14 @@ export function createLedger(rows: PluginRows, shown: (projection: WorkflowProje
     workspaces: () => rows.list('workspace').map(({ id }) => id),
     track: (tx, directory, now) => tx.put('workspace', { id: directory, group: '', sort: now, data: null }),
     untrack: (tx, directory) => tx.delete('workspace', directory),
+    watch(activationId, listener) {
+      const listeners = watched.get(activationId) ?? new Set()
+      watched.set(activationId, listeners.add(listener))
+      return () => {
+        listeners.delete(listener)
+        if (listeners.size === 0) watched.delete(activationId)
+      }
+    },
   }
 }
 

@@ -3,8 +3,11 @@
  *
  * I1 The session and the row that says whose run it is are one commit: neither is ever there without the other.
  * I2 A run has one message id, which makes a second submission of its prompt impossible.
- * I3 Whether there is room for an attempt is asked again after the file was read, in the turn that claims.
+ * I3 Whether there is room for an attempt is asked again after the file was read, in the turn that claims. While others of its workflow are
+ *    under way nothing is read or written for it.
  */
+import { laidOut } from '../../../kernel/machine/laid-out.js'
+import { chartOf } from '../../../kernel/machine/chart.js'
 import { type AnyEventObject, fromCallback, fromPromise } from 'xstate'
 import {
   type Cut,
@@ -23,6 +26,7 @@ import type { Activation, Ledger } from './ledger.js'
 import type { Moments } from './moments.js'
 import { runDirectory, runPrompt } from './prepare.js'
 import { scheduleRetry } from './retry.js'
+import { isPaused, untilRoom } from './room.js'
 import { createPause } from '../../../kernel/pause.js'
 import { messageOf } from '../../../protocol/message-of.js'
 
@@ -69,44 +73,46 @@ export function workflowRunLogic(deps: RunDeps) {
   const { clock, log } = host.effects
   const prepared = new Map<string, Prepared>()
   const turn = createPause()
-  return workflowRunMachine.provide({
-    actors: {
-      untilDue: fromPromise<void, RunRef>(({ input: { runId }, signal }) =>
-        moments.until(runId, ledger.run(runId)?.nextAttemptAt ?? clock.now(), signal),
-      ),
-      reclaim: fromCallback<AnyEventObject, RunRef>(({ input: { runId }, sendBack }) => {
-        const left = new AbortController()
-        reclaim(deps, runId, { signal: left.signal, answer: (type) => sendBack({ type }) }).catch((error: unknown) => {
-          log.warn('a retry of a workflow could not begin yet', { runId, cause: String(error) })
-          sendBack({ type: 'attempt.postponed' })
-        })
-        return () => left.abort()
-      }),
-      prepare: fromPromise<void, RunRef>(async ({ input: { runId } }) => {
-        const { definition, base } = materialOf(deps, runId)
-        const directory = await runDirectory(host, definition, base)
-        prepared.set(runId, { directory, prompt: await runPrompt(host, definition, directory) })
-      }),
-      createSession: fromPromise<void, RunRef>(async ({ input: { runId }, signal }) => {
-        await turn()
-        await createSession(deps, runId, { directory: preparedOf(runId).directory, signal })
-      }),
-      submitPrompt: fromPromise<void, RunRef>(({ input: { runId }, signal }) => {
-        const { prompt } = preparedOf(runId)
-        prepared.delete(runId)
-        return submitPrompt(deps, runId, { prompt, signal })
-      }),
-      followSession: fromPromise<RunOutcome, RunRef>(async ({ input: { runId }, signal }) => {
-        const { sessionId } = underWay(ledger, runId)
-        await host.sessions.settled(sessionId, signal)
-        return host.sessions.outcome(sessionId)
-      }),
-      conclude: fromPromise<void, Conclusion>(async ({ input }) => {
-        prepared.delete(input.runId)
-        conclude(deps, input)
-      }),
-    },
-  })
+  return laidOut(
+    chartOf(workflowRunMachine).provide({
+      actors: {
+        untilDue: fromPromise<void, RunRef>(({ input: { runId }, signal }) =>
+          moments.until(runId, ledger.run(runId)?.nextAttemptAt ?? clock.now(), signal),
+        ),
+        reclaim: fromCallback<AnyEventObject, RunRef>(({ input: { runId }, sendBack }) => {
+          const left = new AbortController()
+          reclaim(deps, runId, { signal: left.signal, answer: (type) => sendBack({ type }) }).catch((error: unknown) => {
+            log.warn('a retry of a workflow could not begin yet', { runId, cause: String(error) })
+            sendBack({ type: 'attempt.postponed' })
+          })
+          return () => left.abort()
+        }),
+        prepare: fromPromise<void, RunRef>(async ({ input: { runId } }) => {
+          const { definition, base } = materialOf(deps, runId)
+          const directory = await runDirectory(host, definition, base)
+          prepared.set(runId, { directory, prompt: await runPrompt(host, definition, directory) })
+        }),
+        createSession: fromPromise<void, RunRef>(async ({ input: { runId }, signal }) => {
+          await turn()
+          await createSession(deps, runId, { directory: preparedOf(runId).directory, signal })
+        }),
+        submitPrompt: fromPromise<void, RunRef>(({ input: { runId }, signal }) => {
+          const { prompt } = preparedOf(runId)
+          prepared.delete(runId)
+          return submitPrompt(deps, runId, { prompt, signal })
+        }),
+        followSession: fromPromise<RunOutcome, RunRef>(async ({ input: { runId }, signal }) => {
+          const { sessionId } = underWay(ledger, runId)
+          await host.sessions.settled(sessionId, signal)
+          return host.sessions.outcome(sessionId)
+        }),
+        conclude: fromPromise<void, Conclusion>(async ({ input }) => {
+          prepared.delete(input.runId)
+          conclude(deps, input)
+        }),
+      },
+    }),
+  )
 
   function preparedOf(runId: string): Prepared {
     const found = prepared.get(runId)
@@ -122,6 +128,8 @@ async function reclaim(
   { signal, answer }: { readonly signal: AbortSignal; readonly answer: (type: Answer) => void },
 ): Promise<void> {
   const { clock } = host.effects
+  await untilRoom(ledger, runId, signal)
+  if (signal.aborted) return
   const run = ledger.run(runId)
   if (run?.status !== 'retry_waiting') return answer('attempt.refused')
   const giveUp = (error: string) => {
@@ -130,7 +138,7 @@ async function reclaim(
   }
   const activation = ledger.activation(run.activationId)
   if (activation === undefined) return giveUp('The workflow is gone.')
-  if (!activation.projection.active && ledger.run(run.rootRunId)?.trigger === 'scheduled') return giveUp(PAUSED)
+  if (isPaused(ledger, run, activation)) return giveUp(PAUSED)
   if (isFull()) return answer('attempt.postponed')
   const ready = await current(activation).catch((error: unknown) => messageOf(error))
   if (signal.aborted) return

@@ -9,6 +9,8 @@
  *    and the row stays right.
  * I4 What is due waits while too many runs are under way; meanwhile its occurrences collapse into the latest.
  */
+import { laidOut } from '../../../kernel/machine/laid-out.js'
+import { chartOf } from '../../../kernel/machine/chart.js'
 import { type ActorRefFrom, createActor, fromPromise } from 'xstate'
 import { activationMachine, type ClaimAnswer, type ClaimInput, type FileReport } from '../../../machines/workflows/activation.machine.js'
 import { LIMITS } from '../../../protocol/limits.js'
@@ -79,9 +81,11 @@ interface Roster {
 
 export function createActivations(deps: ActivationsDeps): Activations {
   const { effects, ledger } = deps
-  const logic = activationMachine.provide({
-    actors: { claim: fromPromise<ClaimAnswer, ClaimInput>(({ input }) => deps.claim(input)) },
-  })
+  const logic = laidOut(
+    chartOf(activationMachine).provide({
+      actors: { claim: fromPromise<ClaimAnswer, ClaimInput>(({ input }) => deps.claim(input)) },
+    }),
+  )
   const agenda = createAgenda(effects, (activationId) => due(roster, activationId))
   const roster: Roster = { deps, logic, awake: new Map(), agenda, held: new Set() }
   return {

@@ -1,4 +1,5 @@
 /** The effects of the machine of scheduled workflows. */
+import { chartOf } from '../../../kernel/machine/chart.js'
 import { fromPromise } from 'xstate'
 import { workflowEngineMachine } from '../../../machines/workflows/workflow-engine.machine.js'
 import { toFailure } from '../../../protocol/errors.js'
@@ -47,7 +48,7 @@ export function workflowEngineLogic(deps: EngineDeps) {
       }
     })
 
-  return workflowEngineMachine.provide({
+  return chartOf(workflowEngineMachine).provide({
     actors: {
       recover: starting(() => runner.recover()),
       follow: starting(async (signal) => {

@@ -3,10 +3,11 @@
  *
  * I1 What a life leaves is taken in the moment in which it ends; the rest of it happens unheard.
  */
-import { mkdtempSync, realpathSync, rmSync, statfsSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdtempSync, readdirSync, realpathSync, rmSync, statfsSync } from 'node:fs'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createRuntime, type RunningRuntime, type RuntimeOptions } from '../../../actors/runtime/runtime.js'
+import { once } from '../../../kernel/once.js'
 import type { Runtime } from '../../../ports/facades.js'
 import type { NativePlugin } from '../../../ports/plugin.js'
 import { pluginPrograms } from '../../../server/plugin-programs.js'
@@ -88,6 +89,18 @@ export async function busyTurns(most = TURNS): Promise<void> {
   }
 }
 
+/** As `turns`, but no more of them than something is waited for that this process did not wait for before. */
+export function quietTurns(): () => Promise<void> {
+  const waitedFor = () => process.getActiveResourcesInfo().toSorted().join()
+  const before = waitedFor()
+  return async () => {
+    for (let turn = 0; turn < TURNS; turn++) {
+      await new Promise<void>((resolve) => setImmediate(resolve))
+      if (waitedFor() === before) return
+    }
+  }
+}
+
 export interface Installed {
   /** Of its database. */
   readonly directory: string
@@ -117,7 +130,8 @@ export function createMachines(): Machines {
   const parents = new Set<string>()
   return {
     newDirectory() {
-      const parent = realpathSync(mkdtempSync(join(placeOfMachines(), 'svc-simulated-')))
+      clearLeft()
+      const parent = realpathSync(mkdtempSync(join(placeOfMachines(), `${OWN}${process.pid}-`)))
       parents.add(parent)
       return join(parent, 'state')
     },
@@ -125,6 +139,27 @@ export function createMachines(): Machines {
       for (const parent of parents) rmSync(parent, { recursive: true, force: true })
       parents.clear()
     },
+  }
+}
+
+/** Of processes of this machine. */
+const OWN = `svc-simulated-${hostname()}-`
+
+/** Who is killed leaves its directories. */
+const clearLeft = once(() => {
+  const place = placeOfMachines()
+  for (const name of readdirSync(place)) {
+    const owner = name.startsWith(OWN) ? Number.parseInt(name.slice(OWN.length), 10) : Number.NaN
+    if (owner > 0 && isGone(owner)) rmSync(join(place, name), { recursive: true, force: true })
+  }
+})
+
+function isGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return false
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ESRCH'
   }
 }
 

@@ -4,10 +4,10 @@
  * I1 `synced` is what a loss of power keeps of the log: what was there when its last sync began (`simulation/power.ts`).
  * I2 Nothing is done beside the event loop.
  */
-import { existsSync, mkdirSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FakeClock } from '../../../simulation/clock.js'
-import { extentOf, type LogExtent, NO_LOG } from '../../../simulation/power.js'
+import { createLogReader, type LogExtent, NO_LOG } from '../../../simulation/power.js'
 import type { Random } from '../../../simulation/random.js'
 import { Database } from '../../../store/disk/driver.js'
 import { openStore } from '../../../store/open.js'
@@ -40,17 +40,15 @@ export interface PlayedStore {
 
 export function openPlayedStore({ directory, clock, random, losesSyncs = false, ...given }: PlayedStoreOptions): PlayedStore {
   mkdirSync(directory, { recursive: true })
-  const log = join(directory, LOG)
+  const log = createLogReader(join(directory, LOG), given.synced)
   let synced: LogExtent = NO_LOG
   let isBeside = false
-  const note = () => {
-    if (existsSync(log)) synced = extentOf(log, synced)
-  }
+  const note = () => void (synced = log.extent())
 
   async function sync(): Promise<void> {
     isBeside = true
     const before = synced
-    const reached = extentOf(log, synced)
+    const reached = log.extent()
     const ms = random.isOneIn(SYNC.isLongOneIn) ? SYNC.long : SYNC.least + random.below(SYNC.most)
     await new Promise<void>((resolve) => clock.setTimeout(resolve, ms))
     const isNewer = synced === before || (reached.salt === synced.salt && reached.bytes > synced.bytes)
@@ -104,6 +102,10 @@ export function openPlayedStore({ directory, clock, random, losesSyncs = false, 
       const done = opened.sync()
       if (!isBeside && !losesSyncs) note()
       return done
+    },
+    close() {
+      log.close()
+      opened.close()
     },
   }
   return {

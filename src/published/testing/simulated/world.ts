@@ -16,7 +16,7 @@ import type { TakeTrace } from '../actor-types.js'
 import { type HeardAcross, hearAcross } from './heard-across.js'
 import { createHost, type Host, type HostOptions } from './host.js'
 import { inspect } from './inspected.js'
-import { createMachines, type Death, firstRemains, ROOT, turns } from './life.js'
+import { createMachines, type Death, firstRemains, quietTurns, ROOT, turns } from './life.js'
 import { type AnsweringModel, createAnsweringModel } from './model.js'
 import { createMoments, type Moments } from './moments.js'
 import type { PluginMoment, SimulatedClock, SimulatedWorld, SimulationFaults, SimulationOptions } from './simulate-types.js'
@@ -53,6 +53,7 @@ function createParts(options: SimulationOptions): Parts {
   const heard = hearAcross()
   const logs: SimulatedWorld['logs'][] = []
   const machines = createMachines()
+  const settle = quietTurns()
   let inspected: TakeTrace | undefined
   const config = { ...PLAYED_CONFIG, ...options.config }
   const first = firstRemains(instantOf(at), { directory: machines.newDirectory(), config, has: ['home', 'cwd'] })
@@ -68,6 +69,7 @@ function createParts(options: SimulationOptions): Parts {
     begin: () => ({
       version: VERSION,
       processes,
+      settle,
       async plugins(effects) {
         logs.push(effects.logs)
         return [answering.plugin(effects.clock), ...(await builtInPlugins(effects.env, () => zone))]

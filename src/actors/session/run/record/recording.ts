@@ -6,6 +6,7 @@
  * I3 The result that ends the last open call of a step waits for the commit that closes the step, as nothing lies between the two; no longer
  *    than this turn of the event loop, and where it cannot be stored then, the call is as open as before (I1).
  */
+import { chartOf } from '../../../../kernel/machine/chart.js'
 import { type ActorRefFrom, createActor, fromPromise, initialTransition, transition } from 'xstate'
 import { nextTurn } from '../../../../kernel/pause.js'
 import { laidOut } from '../../../../kernel/machine/laid-out.js'
@@ -53,7 +54,7 @@ const recordings = new WeakMap<object, Recording>()
 
 /** Made once: there is a record for each step. */
 const logic = laidOut(
-  stepRecorderMachine.provide({
+  chartOf(stepRecorderMachine).provide({
     actors: {
       store: fromPromise(async ({ system }) => {
         const recording = recordings.get(system)

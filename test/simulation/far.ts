@@ -6,7 +6,7 @@
  */
 import type { PlainAnswer } from '../../src/ports/effects.js'
 import type { GenerateRequest, StreamPart } from '../../src/ports/provider-adapter.js'
-import type { PlayedStep } from '../../src/published/testing/steps.js'
+import { gate, type PlayedStep } from '../../src/published/testing/steps.js'
 import type { FakeClock } from '../../src/simulation/clock.js'
 import type { FakeEffects } from '../../src/simulation/effects.js'
 
@@ -93,7 +93,7 @@ export function farEffects(
     async post(_address, { body, onOpen }) {
       const asked = asRequest(body.map((piece) => (typeof piece === 'string' ? piece : new TextDecoder().decode(piece))).join(''))
       const name = asked.messages.map((message) => JSON.stringify(message)).findLast((text) => /"p\d/.test(text)) ?? ''
-      if (openRequests(known).some((request) => request.name === name)) known.doubled.push(name)
+      if (name !== '' && openRequests(known).some((request) => request.name === name)) known.doubled.push(name)
       const request: Noted = {
         number: known.requests.length + 1,
         life,
@@ -126,20 +126,17 @@ interface Connecting {
 async function connect({ known, clock, request, step, asked }: Connecting, onOpen: (end: () => void) => void): Promise<PlainAnswer> {
   const { weather } = known
   const closing = new AbortController()
-  const { signal } = closing
+  const closed = gate<never>()
+  closed.promise.catch(() => undefined)
   const close = () => {
     if (request.state === 'open') request.state = 'closed'
     closing.abort()
+    closed.fail(new Error('closed'))
   }
   onOpen(close)
   /** Rejects when the connection is closed. */
-  const pause = (ms: number) =>
-    new Promise<void>((resolve, reject) => {
-      if (signal.aborted) return reject(new Error('closed'))
-      clock.setTimeout(resolve, ms)
-      signal.addEventListener('abort', () => reject(new Error('closed')), { once: true })
-    })
-  const never = () => pause(Number.MAX_SAFE_INTEGER)
+  const pause = (ms: number) => Promise.race([new Promise<void>((resolve) => clock.setTimeout(resolve, ms)), closed.promise])
+  const never = () => closed.promise
   const over = () => void (request.state === 'open' && (request.state = 'over'))
   const lose = (why: string) => {
     over()
@@ -154,7 +151,7 @@ async function connect({ known, clock, request, step, asked }: Connecting, onOpe
   if (weather.is === 'busy') return refusal(request)
 
   const answer = createAnswer()
-  const saying = Promise.resolve(step(answer.push, signal, asked)).then(answer.end, answer.fail)
+  const saying = Promise.resolve(step(answer.push, closing.signal, asked)).then(answer.end, answer.fail)
   saying.catch(() => undefined)
   let wait = FIRST
   let reads = 0
@@ -182,7 +179,7 @@ async function connect({ known, clock, request, step, asked }: Connecting, onOpe
       return undefined
     }
     text += heard.decode(piece, { stream: true })
-    if (text.endsWith(END)) request.whole = answer.said()
+    if (text.includes(FINISHED)) request.whole = answer.said()
     return piece
   }
 
@@ -205,6 +202,8 @@ function refusal(request: Noted): PlainAnswer {
 }
 
 const END = 'data: [DONE]\n\n'
+/** Of the event after which nothing more is said. */
+const FINISHED = '"finish_reason"'
 
 function bytesOf(text: string): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(text)

@@ -41,6 +41,7 @@ export interface Guest {
   readonly life: object
   /** On the clock of its life, ms. */
   readonly begunAt: number
+  /** It was told its prompt, whether it has read it or not. */
   readonly isPrompted: boolean
   /** It was told to end its prompt. */
   readonly cancelledAt: number | undefined
@@ -85,7 +86,7 @@ interface Frame {
 /** ms, and how many. */
 const WORKS = 200
 const DESERTS = 100
-const FLOOD = 300
+const FLOOD = 60
 const CLINGS = { ms: 500, times: 24 }
 /** Deeper than a message may be, and long enough to be looked at. */
 const NESTED = 20_000
@@ -101,6 +102,7 @@ export function guestProgram({ number, life }: Pick<Guest, 'number' | 'life'>, {
   let session: string | undefined
   let prompt: unknown
   let cancelledAt: number | undefined
+  let isPrompted = false
   let isTold = false
   let isHeld = false
   let isHung = false
@@ -265,7 +267,7 @@ export function guestProgram({ number, life }: Pick<Guest, 'number' | 'life'>, {
       if (end === 'open') answer('end_turn')
     },
     get isPrompted() {
-      return end !== 'none'
+      return isPrompted
     },
     get cancelledAt() {
       return cancelledAt
@@ -321,6 +323,7 @@ export function guestProgram({ number, life }: Pick<Guest, 'number' | 'life'>, {
   }
 
   function see({ id, method, result }: Readonly<Record<string, unknown>>): void {
+    if (method === 'session/prompt') isPrompted = true
     if (method === 'session/cancel') {
       cancelledAt ??= clock.monotonic()
       isTold = true

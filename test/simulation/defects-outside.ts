@@ -55,7 +55,7 @@ const { firstByte: FIRST, idle: IDLE } = LIMITS.provider
 const FINISH = 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
 
 export const OUTSIDE_DEFECTS: Readonly<Record<string, () => Defect>> = {
-  'an external agent that is left running': () => guestsOf(() => ({ kill: () => undefined, signal: () => true })),
+  'an external agent that is left running': () => guestsOf(() => ({ kill: () => undefined, signal: () => true, gone: Promise.resolve() })),
   'an external agent whose death nobody notices': () => guestsOf(() => ({ ended: new Promise(() => undefined), gone: Promise.resolve() })),
   'an external agent that is waited for for ever': () => withoutTimer(CANCEL, SETUP),
   'an external agent that is heard once its turn is over': () => {

@@ -8,7 +8,7 @@ import type { History, Step } from './history.js'
 
 /** Of so many seeds these are of a history that looks outside: of odd ones, which have nothing else of their own. */
 const CLASSES = 16
-const OUTWARD: readonly number[] = [7, 13]
+const OUTWARD: readonly number[] = [7, 13, 15]
 /** After so many steps comes one more. */
 const EVERY = 2
 /** Names of prompts that no other history gives. */

@@ -7,7 +7,7 @@ import type { FakeClock } from '../../src/simulation/clock.js'
 /**
  * How a program does what it is asked for. `asks` for a permission first, `leaves` while that is open, `deserts` is gone by then; `late` tells more
  * when its turn is over, `stray` tells of another session; `nests` sends what nobody can read; `clings` does not end its prompt when it is told to;
- * `dawdles` is never ready, `refuses` opens no session, `forgets` opens none again, and `repeats` what was said in one that it opens again.
+ * `dawdles` is never ready, `refuses` to speak or to open a session, `forgets` opens none again, and `repeats` what was said in one that it opens again.
  */
 export const GUEST_MANNERS = [
   'well',
@@ -51,6 +51,10 @@ export interface Guest {
   /** By which id it knows its session. */
   readonly session: string | undefined
   readonly end: GuestEnd
+  /** When it died, on the clock of its life, ms. */
+  readonly diedAt: number | undefined
+  /** Name of the prompt that it was told. */
+  readonly asks: number | undefined
   /** In its turn, in order. */
   readonly said: readonly string[]
   /** How often what it asked for was answered, by the id of its request. */
@@ -87,6 +91,7 @@ interface Frame {
 const WORKS = 200
 const DESERTS = 100
 const FLOOD = 60
+const REPEATS = { ms: 20, times: 12 }
 const CLINGS = { ms: 500, times: 24 }
 /** Deeper than a message may be, and long enough to be looked at. */
 const NESTED = 20_000
@@ -101,6 +106,8 @@ export function guestProgram({ number, life }: Pick<Guest, 'number' | 'life'>, {
   let end: GuestEnd = 'none'
   let session: string | undefined
   let prompt: unknown
+  let asks: number | undefined
+  let diedAt: number | undefined
   let cancelledAt: number | undefined
   let isPrompted = false
   let isTold = false
@@ -136,6 +143,7 @@ export function guestProgram({ number, life }: Pick<Guest, 'number' | 'life'>, {
 
   function die(exitCode: number): void {
     if (child === undefined || child.ended) return
+    if (end === 'open' && !isTold) diedAt = clock.monotonic()
     if (end === 'open') end = isTold ? 'ended' : 'died'
     child.end({ exitCode })
   }
@@ -213,7 +221,15 @@ export function guestProgram({ number, life }: Pick<Guest, 'number' | 'life'>, {
     onOpen(known)
     if (manner() === 'repeats') tell(chunk('again- '))
     send({ id, result: {} })
-    if (manner() === 'repeats') tell(chunk('again- '))
+    if (manner() === 'repeats') void repeat()
+  }
+
+  /** For as long as it may before it is prompted. */
+  async function repeat(): Promise<void> {
+    for (let time = 0; time < REPEATS.times && !isPrompted; time++) {
+      tell(chunk('again- '))
+      await pause(REPEATS.ms)
+    }
   }
 
   function capabilities(): object {
@@ -221,22 +237,26 @@ export function guestProgram({ number, life }: Pick<Guest, 'number' | 'life'>, {
     return manner() === 'repeats' ? { loadSession: true } : { sessionCapabilities: { resume: {} } }
   }
 
+  const refuse = (id: unknown) => send({ id, error: { code: -32000, message: 'not today' } })
+
   function hear({ id, method, params }: Frame): void {
     const about = isRecord(params) ? params : {}
     if (method === undefined) return hearAnswer(id)
     switch (method) {
       case 'initialize':
         if (manner() === 'dawdles') return
+        if (manner() === 'refuses' && number % 2 === 0) return refuse(id)
         return send({ id, result: { protocolVersion: 1, agentCapabilities: capabilities() } })
       case 'session/new':
       case 'session/resume':
       case 'session/load':
-        if (manner() === 'refuses') return send({ id, error: { code: -32000, message: 'not today' } })
+        if (manner() === 'refuses') return refuse(id)
         if (method !== 'session/new') return openAgain(id, String(about['sessionId']))
         session = `guest-${number}`
         return send({ id, result: { sessionId: session } })
       case 'session/prompt':
         prompt = id
+        asks = Number(/.*\bp(\d+)/s.exec(JSON.stringify(about['prompt']))?.[1])
         end = 'open'
         return void work()
       case 'session/cancel':
@@ -283,6 +303,12 @@ export function guestProgram({ number, life }: Pick<Guest, 'number' | 'life'>, {
     },
     get end() {
       return end
+    },
+    get diedAt() {
+      return diedAt
+    },
+    get asks() {
+      return asks
     },
     begin(begun) {
       child = begun

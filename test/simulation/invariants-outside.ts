@@ -17,7 +17,8 @@ export const OUTSIDE_INVARIANTS: readonly Invariant[] = [
   { says: 'what an external agent asks for is answered once', when: 'always', fault: answeredOnce },
   { says: 'nothing that an external agent asked for is open once its turn is over', when: 'always', fault: noneAsked },
   { says: 'what comes after its turn, or belongs to another, is in no answer', when: 'always', fault: nothingUnheard },
-  { says: 'the turn of an external agent that has died has failed', when: 'always', fault: deathsFail },
+  { says: 'the turn of an external agent that has died fails', when: 'always', fault: deathsFail },
+  { says: 'the turn of an external agent that has died is over soon', when: 'always', fault: deathsEnd },
   { says: 'the answer of an external agent is what it has said in its turn', when: 'always', fault: saysAll },
   { says: 'no program of an external agent runs once nothing is under way', when: 'calm', fault: noneRuns },
   { says: 'a request to a model ends in its time', when: 'always', fault: requestsEnd },
@@ -112,6 +113,24 @@ function deathsFail(world: World): string | undefined {
   for (const { message, text } of answersOf(world, world.guests.sessions)) {
     const guest = guestOf(world, text)
     if (guest?.end === 'died') return `the program ${guest.number} died, and ${message.info.id} has ended well`
+  }
+  return undefined
+}
+
+/** What cannot be recorded just now is recorded later. */
+function deathsEnd(world: World): string | undefined {
+  const { guests, life, isShaken, prompts, sessions, messages } = world
+  if (isShaken) return undefined
+  const until = life.clock.monotonic() - SOON
+  for (const { number, diedAt, asks = 0, life: lived } of guests.programs) {
+    if (diedAt === undefined || diedAt > until || lived !== guests.life) continue
+    const { sessionId = '', messageId } = prompts.get(asks) ?? {}
+    const answer = sessions.includes(sessionId)
+      ? messages(sessionId).find(
+          ({ info }) => info.role === 'assistant' && info.parentId === messageId && info.time.completed === undefined,
+        )
+      : undefined
+    if (answer !== undefined) return `the program ${number} died at ${diedAt}, and ${answer.info.id} goes on`
   }
   return undefined
 }

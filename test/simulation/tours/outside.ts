@@ -32,6 +32,7 @@ export const OUTSIDE: Readonly<Record<string, History>> = {
   'an external agent does what it does': [
     ...had,
     ...GUEST_MANNERS.flatMap((is, at) => [guestManner(is), asksGuest(10 + at), short, answers, wait(2000), aborts('guest'), long]),
+    ...(['dawdles', 'repeats', 'refuses', 'refuses'] as const).flatMap((is, at) => [guestManner(is), asksGuest(40 + at), long]),
   ],
   'an external agent is stopped, or stops, wherever it is': [
     ...had,

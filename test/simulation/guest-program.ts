@@ -91,7 +91,7 @@ interface Frame {
 const WORKS = 200
 const DESERTS = 100
 const FLOOD = 60
-const REPEATS = { ms: 20, times: 12 }
+const REPEATS = { ms: 20, times: 13 }
 const CLINGS = { ms: 500, times: 24 }
 /** Deeper than a message may be, and long enough to be looked at. */
 const NESTED = 20_000

@@ -5,6 +5,7 @@ import type { WorkflowHistory } from '../../src/protocol/workflow/workflow.js'
 import { type Acting, written } from './acting.js'
 import { changeFolder, dropRun, nudge } from './acts-beside.js'
 import { actOnLodger } from './acts-lodger.js'
+import { actOutside } from './acts-outside.js'
 import { actAsTenant } from './acts-tenants.js'
 import { onceFor } from './executions.js'
 import type { Play, Step, Workflow } from './history.js'
@@ -59,6 +60,13 @@ export function act(acting: Acting, step: Act): void | Promise<void> {
     case 'tenant':
     case 'tenant-asks':
       return actAsTenant(acting, step)
+    case 'reach':
+    case 'reach-asks':
+    case 'reach-aborts':
+    case 'guest':
+    case 'guest-manner':
+    case 'weather':
+      return actOutside(acting, step, { prompt, abort, operate })
     case 'configure':
       return configure(acting, step.says)
     default: {

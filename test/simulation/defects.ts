@@ -3,6 +3,7 @@ import type { Runtime } from '../../src/ports/facades.js'
 import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import type { Store } from '../../src/store/store.js'
 import { LODGER_DEFECTS } from './defects-lodger.js'
+import { OUTSIDE_DEFECTS } from './defects-outside.js'
 import { TENANT_DEFECTS } from './defects-tenants.js'
 import { UNFITTED_DEFECTS } from './defects-unfitted.js'
 import { WORK_DEFECTS } from './defects-work.js'
@@ -159,6 +160,7 @@ export const DEFECTS: Readonly<Record<string, () => Defect>> = {
   ...UNFITTED_DEFECTS,
   ...LODGER_DEFECTS,
   ...TENANT_DEFECTS,
+  ...OUTSIDE_DEFECTS,
 }
 
 /** How frames reach a reader. */

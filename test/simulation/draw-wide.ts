@@ -6,6 +6,7 @@
 import { createRandom, type Random } from '../../src/simulation/random.js'
 import type { History, Step } from './history.js'
 import type { LodgerStep } from './acts-lodger.js'
+import { isOutwardSeed, outward } from './draw-outside.js'
 import type { TenantStep } from './acts-tenants.js'
 
 /** Of so many seeds one is of a wide history. */
@@ -19,6 +20,7 @@ const SALT = 0x51de
 
 /** As the seed has it. */
 export function widened(seed: number, history: History): History {
+  if (isOutwardSeed(seed)) return outward(seed, history)
   return seed % WIDE === 0 ? widenedBy(createRandom(seed ^ SALT), history) : history
 }
 

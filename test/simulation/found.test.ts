@@ -1,7 +1,8 @@
 /** What the simulation has found, each with the history that showed it. */
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { play } from './simulate.js'
 import { approves, asks, dies, manner, movesIn, off, revokes, stirs } from './tours/lodger.js'
+import { asksGuest, guest } from './tours/outside.js'
 import { create, prompt, slow, wait } from './tours/steps.js'
 
 test('what is kept of a task goes with its session, whenever the power is lost', async () => {
@@ -143,4 +144,14 @@ test('a paused workflow stays paused though its file could not be looked at for 
     wait(31_000),
   ])
   expect(fault).toBeUndefined()
+
+test('the turn of an external agent that is over is told nothing more', async () => {
+  const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
+  try {
+    const { fault } = await play(1, [create, guest, wait(), asksGuest(1), wait(2000)])
+    expect(fault).toBeUndefined()
+    expect(warn).not.toHaveBeenCalled()
+  } finally {
+    warn.mockRestore()
+  }
 })

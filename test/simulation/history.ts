@@ -2,6 +2,7 @@
 import type { DiskFault } from '../../src/simulation/disk.js'
 import type { Random } from '../../src/simulation/random.js'
 import type { LodgerStep } from './acts-lodger.js'
+import type { OutsideStep } from './acts-outside.js'
 import type { TenantStep } from './acts-tenants.js'
 import { drawBeside } from './draw-beside.js'
 import { ASKED, differently, drawPlays, type Manner, USUAL } from './draw-plays.js'
@@ -52,6 +53,7 @@ export type Step = Act & { readonly turns?: number }
 type Act =
   | LodgerStep
   | TenantStep
+  | OutsideStep
   /** `untitled`: the model is to find a title. */
   | { readonly do: 'create'; readonly untitled?: boolean }
   | {

@@ -7,6 +7,7 @@ import { LONG } from './acts.js'
 import { WAITING_SCALE } from './faults.js'
 import { unfinished } from '../e2e/server/transcript.js'
 import { LODGER_INVARIANTS } from './invariants-lodger.js'
+import { OUTSIDE_INVARIANTS } from './invariants-outside.js'
 import { TENANT_INVARIANTS } from './invariants-tenants.js'
 import { WORK_INVARIANTS } from './invariants-work.js'
 import { caughtUp, createReader, isOfMessage, logOf, type Reader } from './reader.js'
@@ -46,6 +47,7 @@ const INVARIANTS: readonly Invariant[] = [
   { says: 'the log alone tells what REST answers', when: 'calm', fault: logIsRest },
   ...WORK_INVARIANTS,
   ...LODGER_INVARIANTS,
+  ...OUTSIDE_INVARIANTS,
 ]
 
 /** The first that does not hold, with what was found. */

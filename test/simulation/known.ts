@@ -7,6 +7,8 @@
 import { createHash } from 'node:crypto'
 import type { SeenEvent } from '../../src/published/testing/heard.js'
 import type { WorkflowRun } from '../../src/protocol/workflow/workflow.js'
+import { createKnownFar, type KnownFar } from './far.js'
+import { createKnownGuests, type KnownGuests } from './guests.js'
 import type { Mood, Play, Workflow } from './history.js'
 import { createLately, type Lately, type Moment } from './lately.js'
 import { createKnownLodger, type KnownLodger } from './lodger.js'
@@ -99,6 +101,8 @@ export interface Known {
   readonly config: Lately<Said>
   readonly lodger: KnownLodger
   readonly tenants: readonly Tenant[]
+  readonly guests: KnownGuests
+  readonly far: KnownFar
   /** Sessions and folders that are nothing to it. */
   foreignTo(tenant: Tenant): readonly string[]
 }
@@ -208,6 +212,8 @@ export function createKnowing(now: () => Moment, isSlow: () => boolean): Knowing
     claims,
     config,
     lodger: createKnownLodger(() => ({ ...now(), isShaken: now().isShaken || isSlow() })),
+    guests: createKnownGuests(),
+    far: createKnownFar(),
     deleted,
     hear({ type, sequence, data }) {
       trace.add([sequence, type, data])

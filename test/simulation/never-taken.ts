@@ -27,9 +27,16 @@ export const NEVER: Readonly<Record<string, string | Readonly<Record<string, rea
   },
   'credential-lease': 'models are lent to workers, and the world has none',
   embeddings: 'the plugin of the search by meaning is not started',
-  'external-child': 'external agents are programs',
-  'external-preview': 'external agents are programs',
-  'external-turn': 'external agents are programs',
+  'external-child': 'no external agent of the world has others work for it',
+  'external-preview': 'nobody looks at what an external agent offers',
+  'external-turn': {
+    'nobody chooses anything of an external agent': ['opening.choosing: choose failed → ending'],
+    'what ends an agent, and what is waited for before that, throws nothing': [
+      'held: told failed → leaving',
+      'leaving: leave failed → ended',
+      'ending: end failed → ended',
+    ],
+  },
   generation: {
     'machines of a process throw nothing': ['any state: child failed → killing'],
     'what is published is so before anybody else has a turn': [

@@ -22,6 +22,8 @@ interface Held {
 export interface Played {
   readonly plugin: NativePlugin
   readonly held: Held[]
+  /** What the model does next, for a request. */
+  next(request: GenerateRequest): PlayedStep
 }
 
 /** What the model does for prompts, by their names: `7`, and `7.0.1` for a task that its first answer delegates with its second call. */
@@ -66,16 +68,19 @@ export function playWorld(plays: Map<string, readonly Play[]>, noteExecution: (e
       return endOf(id)(push, signal, request)
     }
 
+  function next(request: GenerateRequest): PlayedStep {
+    const name = nameOf(request)
+    const asking = `${request.sessionId} ${name}`
+    const attempt = attempts.get(asking) ?? 0
+    attempts.set(asking, attempt + 1)
+    return step(name, attempt)
+  }
+
   return {
     held,
+    next,
     plugin: playedPlugin({
-      next(request) {
-        const name = nameOf(request)
-        const asking = `${request.sessionId} ${name}`
-        const attempt = attempts.get(asking) ?? 0
-        attempts.set(asking, attempt + 1)
-        return step(name, attempt)
-      },
+      next,
       tools: () => (['answers', 'fails', 'holds', 'late', 'guarded', 'forbidden'] as const).map((how) => toolOf(how, hold, noteExecution)),
     }),
   }

@@ -1,7 +1,12 @@
-/** A client that reads the event stream, leaves, and goes on behind its cursor. */
+/**
+ * A client that reads the event stream, leaves, and goes on behind its cursor.
+ *
+ * I1 A call whose input is still told is in no log: what was shown of it goes with the server that showed it (sessions-events §12).
+ */
 import { type Caller, TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import { TRANSIENT_EVENTS } from '../../src/protocol/event/event.js'
 import type { EventSubscription, FrameSink, Runtime } from '../../src/ports/facades.js'
+import type { Part } from '../../src/protocol/message/message.js'
 import { type SeenEvent, sinkOf, type Written, writtenIn } from '../../src/published/testing/heard.js'
 import { gate } from '../../src/published/testing/steps.js'
 import type { EventRow, Store } from '../../src/store/store.js'
@@ -44,17 +49,34 @@ export function createReader(hear: (event: SeenEvent) => void = () => undefined,
   const faults: string[] = []
   let cursor = 0
   let seen = 0
+  /** By their parts, the messages of calls whose input is still told, and who tells it. */
+  const pending = new Map<string, string>()
+  let told: Runtime | undefined
   let subscription: EventSubscription | undefined
   let line = createLine(sinkOf(see, readOnce), () => undefined)
 
   function see(event: SeenEvent, hasCursor: boolean): void {
     seen++
     hear(event)
+    if (event.type === 'message.part.updated') notePending(event.data['part'])
     transcripts.see(event as unknown as AnyEvent)
     if (!hasCursor) return
     if (event.sequence <= cursor) faults.push(`${event.type} came with sequence ${event.sequence} after ${cursor}`)
     cursor = Math.max(cursor, event.sequence)
     if (!isOfMessage(event.type) && !TRANSIENT.has(event.type)) others.push(event.sequence)
+  }
+
+  function notePending(part: Part): void {
+    if (part.type !== 'tool') return
+    if (part.state.status === 'pending') pending.set(part.id, part.messageId)
+    else pending.delete(part.id)
+  }
+
+  /** I1 */
+  function forgetPending(): void {
+    for (const [partID, messageID] of pending)
+      transcripts.see({ type: 'message.part.removed', data: { messageID, partID } } as unknown as AnyEvent)
+    pending.clear()
   }
 
   return {
@@ -73,6 +95,8 @@ export function createReader(hear: (event: SeenEvent) => void = () => undefined,
     come(runtime) {
       line.flow()
       if (subscription !== undefined) return
+      if (told !== runtime) forgetPending()
+      told = runtime
       const query = { after: cursor, tail: false, limit: PAGE, sessionId: undefined }
       const taken = createLine(sinkOf(see, readOnce), () => (subscription = undefined))
       line = taken

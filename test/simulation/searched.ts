@@ -1,3 +1,4 @@
+import { OUTSIDE_KEPT } from './searched-outside.js'
 import { WIDE_KEPT } from './searched-wide.js'
 
 /** Of each defect a seed whose history shows it (`npm run simulate -- --defects`), and what is seen not to hold. */
@@ -43,4 +44,5 @@ export const KEPT: Readonly<Record<string, readonly [seed: number, says: string]
   'an answer that is remembered for everything': [5, 'a tool is executed where somebody or a rule allows it'],
   'tasks that stay when their session goes': [14, 'nothing is kept of a task whose session is gone'],
   ...WIDE_KEPT,
+  ...OUTSIDE_KEPT,
 }

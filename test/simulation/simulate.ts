@@ -2,6 +2,7 @@
 import { type History, type Step } from './history.js'
 import { firstFault } from './invariants.js'
 import { type Defect, forgetRemains, type OnLife } from './life.js'
+import { isOutward, loadOutside } from './outside.js'
 import { createWorld, type World } from './world.js'
 
 /** Of a history: its steps, the calm after the last, and the loss of power at the end. */
@@ -52,7 +53,9 @@ export async function play(
   defect: Defect = {},
   { onlooker, until = 'end' }: Playing = {},
 ): Promise<Played> {
-  const world = await createWorld(seed, defect, onlooker?.life)
+  const looksOut = isOutward(history)
+  if (looksOut) await loadOutside()
+  const world = await createWorld(seed, defect, onlooker?.life, looksOut)
   let where: Pick<Fault, 'after' | 'during'> = { after: 0, during: 'steps' }
   try {
     const says = await faultIn(world, history, until, (after, during, step) => {

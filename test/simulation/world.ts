@@ -17,6 +17,7 @@ import { moody } from './moody.js'
 import type { Faults } from './faults.js'
 import type { Step } from './history.js'
 import { house } from './lodger.js'
+import { houseOutward, letOutsideGoOn, outsidePlugins } from './outside.js'
 import { createKnowing, type Known, type Trace } from './known.js'
 import { beginLife, type Defect, firstRemains, type Life, type OnLife, turns } from './life.js'
 import { playWorld } from './played.js'
@@ -54,7 +55,8 @@ const HASTENED = 5000
 /** Through longer times the machine may sleep, ms. */
 const SHORT = 900_000
 
-export async function createWorld(seed: number, defect: Defect = {}, onLife?: OnLife): Promise<World> {
+/** `isOutward`: with what is outside of a server. */
+export async function createWorld(seed: number, defect: Defect = {}, onLife?: OnLife, isOutward = false): Promise<World> {
   const streams = namedStreams(seed)
   const known = createKnowing(() => ({ life, at: life.clock.monotonic(), isShaken: isShaken() }), isSlow)
   const { trace, met, sessions } = known
@@ -83,11 +85,13 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
   let dead: Life | undefined
   const played = playWorld(known.plays, (call) => known.executed.push(judgedExecution(known, call, isUp ? life : undefined)))
 
-  const housing = house({
+  const housed = house({
     known: known.lodger,
     trace,
     onCall: (call) => known.executed.push(judgedExecution(known, { tool: 'lodges', ...call }, isUp ? life : undefined)),
   })
+
+  const housing = isOutward ? houseOutward(housed, known, played) : housed
 
   const hear: typeof known.hear = (event) => {
     heard++
@@ -114,7 +118,7 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
     faults.slow = 0
     slowAt = undefined
     const answersSent = async () => void (await Promise.all(underWay))
-    const plugins = [played.plugin, moody(known.mood, () => life.clock)]
+    const plugins = [played.plugin, moody(known.mood, () => life.clock), ...(isOutward ? outsidePlugins() : [])]
     const beginning = { from, plugins, answersSent, defect, faults, house: housing, onLife }
     try {
       const begun = await beginLife({ ...beginning, random: streams(`life ${++lives}`) })
@@ -279,6 +283,7 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
         interactions.replyPermission(id, { reply: 'reject' })
       for (const { id } of callers.flatMap((caller) => interactions.questions(caller, undefined))) interactions.rejectQuestion(id)
       for (const each of played.held) each.finishes()
+      letOutsideGoOn(known)
       await life.clock.advanceAsync(35_000)
     }
     freedAt = undefined

@@ -1,6 +1,7 @@
 /** An agent is started, asked something before it is prompted, and ended (subsystems l.2). */
 import { chartOf } from '../../kernel/machine/chart.js'
 import { createActor, fromPromise, toPromise } from 'xstate'
+import { isActive } from '../../kernel/reached.js'
 import { type PreviewInput, previewMachine } from '../../machines/external/external-preview.machine.js'
 import { SvcError } from '../../protocol/errors.js'
 import type { ExternalProvider } from '../../protocol/session/external-provider.js'
@@ -64,7 +65,7 @@ export async function look(
           },
           onEnd(how, said) {
             log.debug('an external agent has ended', { provider, how, said })
-            ref.send({ type: 'agent.ended', how })
+            if (isActive(ref)) ref.send({ type: 'agent.ended', how })
           },
           onUpdate: (params) => steps.hear?.(params),
         })

@@ -4,7 +4,7 @@ import { type Actor, createActor, fromPromise } from 'xstate'
 import * as z from 'zod'
 import { cut } from '../../kernel/cut.js'
 import { nextTurn } from '../../kernel/pause.js'
-import { reached } from '../../kernel/reached.js'
+import { isActive, reached } from '../../kernel/reached.js'
 import { externalTurnMachine, type TurnOutput } from '../../machines/external/external-turn.machine.js'
 import type { NativeHost, ToolContribution } from '../../ports/plugin.js'
 import { ProviderError, type Said, type StepDesk, type StreamPart } from '../../ports/provider-adapter.js'
@@ -140,7 +140,7 @@ export async function takeTurn(host: TurnHost, turn: Turn, doors: TurnDoors): Pr
           onEnd(how, said) {
             errors = said
             log.debug('an external agent has ended', { provider, sessionId, how, said })
-            ref.send({ type: 'agent.ended', how })
+            if (isActive(ref)) ref.send({ type: 'agent.ended', how })
           },
         })
         link = await opening

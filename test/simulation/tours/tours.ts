@@ -4,6 +4,7 @@ import { COMPACTIONS } from './compactions.js'
 import { CONVERSATIONS } from './conversations.js'
 import { HISTORIES } from './histories.js'
 import { LODGER } from './lodger.js'
+import { OUTSIDE } from './outside.js'
 import { PLUGINS } from './plugins.js'
 import { TASKS } from './tasks.js'
 import { WORKFLOWS } from './workflows.js'
@@ -14,6 +15,7 @@ export const TOURS: Readonly<Record<string, History>> = {
   ...CONVERSATIONS,
   ...HISTORIES,
   ...LODGER,
+  ...OUTSIDE,
   ...PLUGINS,
   ...TASKS,
   ...WORKFLOWS,

@@ -28,7 +28,7 @@ describe('text', () => {
     await service.prompt(id, 'go')
     await service.idle(id)
     const deltas = service.events.flatMap(({ type, data }) => (type === 'message.part.delta' ? [data['delta']] : []))
-    expect(deltas.slice(0, 3)).toEqual(['🙂', 'a', '🙂b\ufffdc'])
+    expect(deltas.slice(0, 4)).toEqual(['🙂', 'a', '🙂b', '\ufffdc'])
     const [, text, reasoning, tool] = service.messages(id)[1]?.parts ?? []
     expect(text).toMatchObject({ text: 'a🙂b\ufffdc\ufffd' })
     expect(reasoning).toMatchObject({ text: '🙂\ufffd', metadata: { signature: 's' }, time: { end: expect.any(Number) } })

@@ -116,8 +116,9 @@ export function createSessionTable(
     get: (id) => known(id) ?? read(id),
     getJson: (id) => get.get(id)?.json,
     delete(id) {
-      kept.delete(id)
-      written.delete(id)
+      // Those below it go with it.
+      kept.clear()
+      written.clear()
       remove.run(id)
       deleted()
     },

@@ -17,16 +17,12 @@ export async function waitAtMost(clock: Timers, work: Promise<unknown>, ms: numb
 }
 
 /** What the work comes to, or a rejection with `reason` when it takes longer. The work goes on. */
-export async function withinTime<T>(clock: Timers, work: Promise<T>, ms: number, reason: string): Promise<T> {
-  const { signal, clear } = timeLimit(clock, ms, reason)
-  const late = new Promise<never>((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(new Error(reason)), { once: true })
+export function withinTime<T>(clock: Timers, work: Promise<T>, ms: number, reason: string): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const alarm = createAlarm(clock, () => reject(new Error(reason)))
+    alarm.set(ms)
+    work.finally(alarm.end).then(resolve, reject)
   })
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    clear()
-  }
 }
 
 export interface TimeLimit {

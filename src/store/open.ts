@@ -111,8 +111,12 @@ function assemble(connection: Connection, failpoint: Failpoint | undefined, file
   const transact = createTransact(
     connection,
     failpoint,
-    () => files.checkpoints.committed(connection.written),
     () => {
+      sessions.ended()
+      files.checkpoints.committed(connection.written)
+    },
+    () => {
+      sessions.forget()
       queue.forget()
       events.forget()
       sharing.forget()
@@ -124,6 +128,10 @@ function assemble(connection: Connection, failpoint: Failpoint | undefined, file
   const contents = createContents(connection)
   const queue = createQueueTable(connection, contents)
   const sharing = createSharingTable(connection)
+  const sessions = createSessionTable(connection, () => {
+    queue.forget()
+    sharing.forget()
+  })
   removeTornContents(connection, (change) => transact('process', change))
   const syncedCommit = () => transact('power', () => counters.set('log.synced', counters.get('log.synced') + 1))
   const logSync = createLogSync(files.log, connection, syncedCommit, files.syncFile && { sync: files.syncFile })
@@ -132,10 +140,7 @@ function assemble(connection: Connection, failpoint: Failpoint | undefined, file
   const search = createSearchIndex(files.search, createSearchSource(connection, events))
   return {
     transact,
-    sessions: createSessionTable(connection, () => {
-      queue.forget()
-      sharing.forget()
-    }),
+    sessions,
     messages: createMessageTable(connection, contents),
     contents: contents.table,
     restores: createRestoreTable(connection),

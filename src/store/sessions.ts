@@ -1,7 +1,8 @@
 /**
  * Session rows, and the compact summaries that lists are made of (sessions-events §2).
  *
- * I1 A row that was read is kept until it is written: a turn reads it once. So is that there is none: the log tells of many that are gone.
+ * I1 A row that was read is kept until it is written, and what was written from its commit on, as JSON until somebody asks for it. So is that there
+ *    is none: the log tells of many that are gone.
  * I2 Nothing is kept of a transaction under way, which may be rolled back. Kept values are shared: readers do not change them.
  */
 import { LOCAL_TENANT } from '../protocol/caller.js'
@@ -50,11 +51,19 @@ interface SessionRow {
   readonly json: string
 }
 
+/** A session table that is told how transactions end. */
+interface KeptSessionTable extends SessionTable {
+  /** After each transaction, also one that was rolled back. */
+  ended(): void
+  /** Before that, of one that was. */
+  forget(): void
+}
+
 /** `deleted` is told of every session that is deleted: its rows elsewhere go with it. */
 export function createSessionTable(
   connection: Pick<Connection, 'query' | 'inTransaction'>,
   deleted: () => void = () => undefined,
-): SessionTable {
+): KeptSessionTable {
   const insert = connection.query<[SessionRow]>(`
     insert into sessions (id, tenant_id, parent_id, directory, path, archived, updated, search_key, summary, json)
     values (@id, @tenantId, @parentId, @directory, @path, @archived, @updated, @searchKey, @summary, @json)`)
@@ -73,9 +82,19 @@ export function createSessionTable(
       union all
       select child.id, depth + 1 from sessions as child join family on child.parent_id = family.id
     ) select id from family order by depth`)
-  const kept = createLru<string, Session>(KEPT)
+  const kept = createLru<string, Session | string>(KEPT)
   const absent = createLru<string, true>(ABSENT)
+  /** By the transaction under way (I2). */
+  const written = new Map<string, string>()
   const lists = new Map<string, Query<[ListValues], SessionSummaryRow>>()
+
+  function known(id: string): Session | undefined {
+    const found = kept.get(id)
+    if (typeof found !== 'string') return found
+    const session = valueOf<Session>(found)
+    kept.set(id, session)
+    return session
+  }
 
   function read(id: string): Session | undefined {
     if (absent.get(id)) return undefined
@@ -89,18 +108,24 @@ export function createSessionTable(
   return {
     insert(session) {
       absent.delete(session.id)
-      insert.run(rowOf(session))
+      const row = rowOf(session)
+      insert.run(row)
+      written.set(session.id, row.json)
     },
     update(session) {
       kept.delete(session.id)
-      if (update.run(rowOf(session)) === 0) {
+      const row = rowOf(session)
+      if (update.run(row) === 0) {
         throw new SvcError('resource.not_found', `Session ${session.id} does not exist.`, { sessionId: session.id })
       }
+      written.set(session.id, row.json)
     },
-    get: (id) => kept.get(id) ?? read(id),
+    get: (id) => known(id) ?? read(id),
     getJson: (id) => get.get(id)?.json,
     delete(id) {
-      kept.delete(id)
+      // Those below it go with it.
+      kept.clear()
+      written.clear()
       remove.run(id)
       deleted()
     },
@@ -112,11 +137,16 @@ export function createSessionTable(
     },
     children: (id) => children.all(id).map((row) => valueOf<Session>(row.json)),
     parentOf(id) {
-      const session = kept.get(id)
+      const session = known(id)
       return session === undefined ? parent.get(id)?.parentId : (session.parentId ?? null)
     },
     family: (rootId) => family.all(rootId).map((row) => row.id),
     count: (tenantId) => count.get(tenantId)?.count ?? 0,
+    ended() {
+      for (const [id, json] of written) kept.set(id, json)
+      written.clear()
+    },
+    forget: () => written.clear(),
   }
 }
 

@@ -144,6 +144,7 @@ test('a paused workflow stays paused though its file could not be looked at for 
     wait(31_000),
   ])
   expect(fault).toBeUndefined()
+})
 
 test('the turn of an external agent that is over is told nothing more', async () => {
   const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined)

@@ -63,13 +63,13 @@ export function createBus(report: (error: unknown) => void): Bus {
 }
 
 const one = () => 1
-const encoder = new TextEncoder()
 
 /** SSE framing (choice 2): `id`, `event`, `data`; a baseline record carries no `id` line. */
 export function sseFrame(type: string, json: string, sequence?: number): string {
   return sequence === undefined ? `event: ${type}\ndata: ${json}\n\n` : `id: ${sequence}\nevent: ${type}\ndata: ${json}\n\n`
 }
 
+/** Small ones share their memory: a piece of its own for each would cost more than what stands in it. */
 export function encodeFrame(text: string): Uint8Array {
-  return encoder.encode(text)
+  return Buffer.from(text)
 }

@@ -7,12 +7,15 @@
  * I3 A sink that throws ends its reader alone, which is told so.
  */
 import { setImmediate } from 'node:timers'
+import type { EventType } from '../../protocol/event/event.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { FrameSink } from '../../ports/facades.js'
 import type { Audience } from './audiences.js'
 import type { Bus, BusRecord } from './bus.js'
 import type { DeliveryReports } from './subscriptions.js'
 
+/** What somebody waits to see grow. That a call begins comes with the call itself where an answer is read in one piece, and that is most of them. */
+const GROWING: EventType = 'message.part.delta'
 /** Readers of one audience who get each record by itself. */
 const FEW = 16
 /** Bytes that wait for no others. */
@@ -70,7 +73,7 @@ export function createListeners(bus: Bus): Listeners {
 
   function take(group: Group, record: BusRecord): void {
     const frame = record.frame()
-    if (group.readers.size <= FEW) return deliver(group, frame, 1, !record.durable)
+    if (group.readers.size <= FEW) return deliver(group, frame, 1, record.type === GROWING)
     group.waiting.push(frame)
     group.bytes += frame.byteLength
     if (group.bytes > LARGE) return flush(group)

@@ -29,6 +29,8 @@ type Host = { readonly effects: Pick<NativeHost['effects'], 'files' | 'sha256'> 
 
 /** By the names of their files; none when there is no directory. */
 export async function readNotes({ effects: { files } }: Host, place: string): Promise<readonly Note[]> {
+  // Mostly there is none, and each prompt looks: to look is cheap, the error of a failed look is not.
+  if ((await files.stat(place).catch(() => undefined)) === undefined) return []
   const entries = await files.readDirectory(place).catch(() => [])
   const names = entries.flatMap(({ name, kind }) => (kind === 'file' && name.endsWith('.md') ? [name] : []))
   const chosen = names.toSorted((a, b) => (a < b ? -1 : 1)).slice(0, NOTES)

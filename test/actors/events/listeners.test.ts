@@ -8,8 +8,8 @@ import { LIMITS } from '../../../src/protocol/limits.js'
 
 const MANY = 20
 
-const record = (text: string, durable = true): BusRecord =>
-  ({ type: 'test', durable, frame: () => new TextEncoder().encode(text) }) as Partial<BusRecord> as BusRecord
+const record = (text: string, durable = true, type = 'test'): BusRecord =>
+  ({ type, durable, frame: () => new TextEncoder().encode(text) }) as Partial<BusRecord> as BusRecord
 
 function hall(hears: Audience['hears'] = () => true) {
   const faults: unknown[] = []
@@ -43,12 +43,13 @@ describe('listeners of one audience', () => {
     const of = hall()
     const [first, second] = [reader(of), reader(of)]
     of.bus.publish(record('a'))
-    of.bus.publish(record('b', false))
+    of.bus.publish(record('b', false, 'message.part.updated'))
+    of.bus.publish(record('c', false, 'message.part.delta'))
     expect([first.writes, second.writes]).toEqual([
-      ['a', 'b'],
-      ['a', 'b'],
+      ['a', 'b', 'c'],
+      ['a', 'b', 'c'],
     ])
-    expect(first.awaited).toEqual([false, true])
+    expect(first.awaited).toEqual([false, false, true])
   })
 
   it('get what comes in one turn as one write when they are many', async () => {

@@ -40,7 +40,7 @@ function expectAtMost(found: Told, bounds: Told): void {
 describe('what is done', () => {
   it('for a turn without tools', async () => {
     const plain = await costOf(stepsWithTools(0))
-    expectAtMost(plain, { events: 23, statements: 33, commits: 4, promises: 185, steps: 11, texts: 70, characters: 9_980 })
+    expectAtMost(plain, { events: 20, statements: 32, commits: 4, promises: 185, steps: 11, texts: 64, characters: 9_862 })
   })
 
   it('for a session that is made, and for eight that are made at once', async () => {
@@ -56,6 +56,6 @@ describe('what is done', () => {
 
   it('for a turn with five calls, one after the other', async () => {
     const withTools = await costOf(stepsWithTools(5))
-    expectAtMost(withTools, { events: 68, statements: 103, commits: 14, promises: 455, steps: 51, texts: 220, characters: 29_630 })
+    expectAtMost(withTools, { events: 65, statements: 102, commits: 14, promises: 455, steps: 51, texts: 214, characters: 29_512 })
   })
 })

@@ -132,8 +132,8 @@ export function createWorkspaces({ effects, snapshots, actors, look, onIdle }: W
       if (held === undefined) return
       const { ref } = held
       const { context } = ref.getSnapshot()
-      const isNewcomer = session !== undefined && !context.sessions.includes(session.sessionId)
-      if (session === undefined ? isLongAgo(held) : isNewcomer || context.visits.includes(session.sessionId))
+      const isNewcomer = session !== undefined && !holds(context.sessions, session.sessionId)
+      if (session === undefined ? isLongAgo(held) : isNewcomer || holds(context.visits, session.sessionId))
         ref.send({ type: 'used', session })
       const isDue = (isNewcomer && context.perSession) || ref.getSnapshot().hasTag('due') || (await isChanged(directory, held))
       if (isDue) ref.send({ type: 'look.requested' })
@@ -163,6 +163,17 @@ export function createWorkspaces({ effects, snapshots, actors, look, onIdle }: W
   }
 }
 
+/** What long lists of a machine hold, by the lists, which never change: there may be thousands of sessions, and each step asks ten times. */
+const setOf = new WeakMap<readonly string[], ReadonlySet<string>>()
+const SHORT = 16
+
+function holds(ids: readonly string[], id: string): boolean {
+  if (ids.length <= SHORT) return ids.includes(id)
+  const known = setOf.get(ids) ?? new Set(ids)
+  setOf.set(ids, known)
+  return known.has(id)
+}
+
 /** Nobody is new to it, and nothing has changed since it was looked at. */
 function isSeen(
   { ref, seen, usedAt }: Held,
@@ -172,7 +183,7 @@ function isSeen(
   const now = ref.getSnapshot()
   if (snapshot !== seen || now.status !== 'active' || now.hasTag('due') || now.hasTag('looking')) return false
   const { sessions, visits, unwatched } = now.context
-  const isKnown = session === undefined ? at - usedAt < SOON : sessions.includes(session.sessionId) && !visits.includes(session.sessionId)
+  const isKnown = session === undefined ? at - usedAt < SOON : holds(sessions, session.sessionId) && !holds(visits, session.sessionId)
   return isKnown && !unwatched.some((root) => snapshot.pluginFolders.includes(root))
 }
 

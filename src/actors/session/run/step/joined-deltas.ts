@@ -1,16 +1,17 @@
 /**
- * Deltas of one step on their way to the recorder. A model writes one or two in a turn of the event loop, and they pass as they come; of more
- * the rest of the turn is joined, so that its cost grows with its text and not with its pieces: nobody would hear of them one by one anyway.
+ * Deltas of one step on their way to the recorder. A model writes one or two in a turn of the event loop. The first passes as it comes, so that
+ * whoever waits for it has it; of more than a few the rest of the turn is joined, so that its cost grows with its text and not with its pieces:
+ * nobody would hear of them one by one anyway.
  *
  * I1 Order is kept: what is joined passes before anything else does.
- * I2 What is joined passes at the end of the turn, or when it is long.
+ * I2 What comes behind the first passes at the end of the turn, or when it is long.
  */
 import type { StreamPart } from '../../../../ports/provider-adapter.js'
 
 type Delta = Extract<StreamPart, { readonly delta: string }>
 
-/** Deltas of one turn that pass as they come. */
-const AT_ONCE = 4
+/** Deltas behind the first that pass each by itself. */
+const FEW = 3
 /** Characters that are joined to one delta. */
 const LONGEST = 16_384
 
@@ -22,7 +23,6 @@ export interface JoinedDeltas {
 
 /** `soon` runs a callback at the end of the turn; what `pass` throws there goes to `onFault`. */
 export function joinDeltas(pass: (part: StreamPart) => void, onFault: (error: unknown) => void, soon = setImmediate): JoinedDeltas {
-  let passed = 0
   let joined: { readonly first: Delta; readonly pieces: string[]; length: number } | undefined
   let isTurnKnown = false
 
@@ -30,12 +30,11 @@ export function joinDeltas(pass: (part: StreamPart) => void, onFault: (error: un
     if (joined === undefined) return
     const { first, pieces } = joined
     joined = undefined
-    pass({ ...first, delta: pieces.join('') })
+    for (const delta of pieces.length > FEW ? [pieces.join('')] : pieces) pass({ ...first, delta })
   }
 
   function endTurn(): void {
     isTurnKnown = false
-    passed = 0
     try {
       flush()
     } catch (error) {
@@ -53,8 +52,8 @@ export function joinDeltas(pass: (part: StreamPart) => void, onFault: (error: un
       if (!isTurnKnown) {
         isTurnKnown = true
         soon(endTurn)
+        return pass(part)
       }
-      if (++passed <= AT_ONCE) return pass(part)
       if (joined !== undefined && (!isSameText(joined.first, part) || joined.length + part.delta.length > LONGEST)) flush()
       joined ??= { first: part, pieces: [], length: 0 }
       joined.pieces.push(part.delta)

@@ -217,7 +217,7 @@ function eventOf(delta: object, more: object = {}): string {
 function createAnswer() {
   const waiting: string[] = []
   let isOver = false
-  let failure: unknown
+  let failure: Error | undefined
   let wake: () => void = () => undefined
   let calls = 0
   let text = ''
@@ -250,7 +250,7 @@ function createAnswer() {
       wake()
     },
     fail(error: unknown) {
-      failure = error
+      failure = error instanceof Error ? error : new Error(String(error))
       wake()
     },
     /** The next event, or so many bytes of it; undefined = there is no more. */

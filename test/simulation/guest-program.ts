@@ -33,7 +33,7 @@ export type GuestManner = (typeof GUEST_MANNERS)[number]
 export const UNHEARD = ['late-', 'stray-', 'again-'] as const
 
 /** What became of its prompt: `died` = its program ended by itself before it had answered. */
-export type GuestEnd = 'none' | 'open' | 'answered' | 'died' | 'ended'
+type GuestEnd = 'none' | 'open' | 'answered' | 'died' | 'ended'
 
 export interface Guest {
   readonly number: number
@@ -91,7 +91,8 @@ interface Frame {
 const WORKS = 200
 const DESERTS = 100
 const FLOOD = 60
-const REPEATS = { ms: 20, times: 13 }
+/** Of every second program for as long as it may before it is prompted. */
+const REPEATS = { ms: 20, times: 13, fewer: 3 }
 const CLINGS = { ms: 500, times: 24 }
 /** Deeper than a message may be, and long enough to be looked at. */
 const NESTED = 20_000
@@ -224,9 +225,9 @@ export function guestProgram({ number, life }: Pick<Guest, 'number' | 'life'>, {
     if (manner() === 'repeats') void repeat()
   }
 
-  /** For as long as it may before it is prompted. */
   async function repeat(): Promise<void> {
-    for (let time = 0; time < REPEATS.times && !isPrompted; time++) {
+    const times = number % 2 === 0 ? REPEATS.fewer : REPEATS.times
+    for (let time = 0; time < times && !isPrompted; time++) {
       tell(chunk('again- '))
       await pause(REPEATS.ms)
     }

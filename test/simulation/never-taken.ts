@@ -196,6 +196,9 @@ export const NEVER: Readonly<Record<string, string | Readonly<Record<string, rea
   task: {
     'a family is deleted once it is quiet: what its tasks came to is told by then': ['any state: session.gone → stopped'],
     'a session that is followed is quiet before it is deleted': ['running: follow failed → reporting'],
+    'the disk would have to fail between the admission of a prompt and the note of it, in one turn: a test of the plugin has it do that': [
+      'reporting.recording: record done [isRecorded] → queued',
+    ],
     'more would have to come in the turn between the quiet of its session and the record of it': [
       'reporting.recording: record done [isRecorded] → running',
     ],
@@ -220,6 +223,7 @@ export const NEVER: Readonly<Record<string, string | Readonly<Record<string, rea
   worker: 'it is a process of its own',
   'workflow-engine': {
     'following files and settings never fails: what was missed is told, and followed later': [
+      'starting.looking: follow failed → starting.late',
       'serving.schedule.arming: arm failed → serving.schedule.late',
       'serving.schedule.late: after startDelay → serving.schedule.arming',
       'serving.schedule.beating: beat failed → serving.schedule.resting',

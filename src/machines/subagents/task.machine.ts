@@ -2,7 +2,7 @@
  * One delegated task: a prompt to a session of its own, followed until nothing of it goes on, and reported to the session that
  * delegated it (sessions-events §10.12; subsystems k).
  *
- * I1 Its prompt has one message id, so it is admitted once, however often `queued` is entered.
+ * I1 Its prompt has one message id, so it is admitted once, however often `queued` is entered. While nothing can be written it is tried again.
  * I2 What came of it is recorded before it is told; telling it and noting that it was told are one commit of `tell`.
  * I3 Work that comes before the record is followed as well, and admitted before where that has failed; work that comes later begins the task anew,
  *    and what is owed stays owed.
@@ -77,6 +77,8 @@ export const taskMachine = setup({
     isFrom: ({ context }, from: TaskInput['from']) => context.from === from,
     isRecorded: (_, { is, as }: { is: Recorded; as: Recorded }) => is === as,
     isOk: ({ context }) => context.ok,
+    /** The disk fails, and may not a moment later. */
+    isUnwritten: (_, error: unknown) => toFailure(error).code === 'store.unavailable',
   },
   actions: {
     noteOutcome: assign({ outcome: (_, found: TaskOutcome) => found, ok: (_, found: TaskOutcome) => found.ok }),
@@ -97,8 +99,23 @@ export const taskMachine = setup({
     },
     queued: {
       tags: ['working'],
-      invoke: { id: 'submit', src: 'submit', input: ref, onDone: { target: 'running' }, onError: { target: 'reporting', actions: fault } },
+      initial: 'submitting',
       on: { 'stop.requested': { target: 'stopping' } },
+      states: {
+        submitting: {
+          invoke: {
+            id: 'submit',
+            src: 'submit',
+            input: ref,
+            onDone: { target: '#task.running' },
+            onError: [
+              { guard: { type: 'isUnwritten', params: ({ event }: { event: { error: unknown } }) => event.error }, target: 'pausing' },
+              { target: '#task.reporting', actions: fault },
+            ],
+          },
+        },
+        pausing: { after: { retry: { target: 'submitting' } } },
+      },
     },
     running: {
       tags: ['working'],

@@ -1,11 +1,14 @@
 // Holds sessions-events §10.12.
 import { describe, expect, it } from 'vitest'
 import { taskMachine } from '../../../src/machines/subagents/task.machine.js'
+import { SvcError } from '../../../src/protocol/errors.js'
 import { explore, missing } from '../paths.js'
 
 const done = (actorId: string, output?: unknown) => ({ type: `xstate.done.actor.${actorId}`, output, actorId })
 const error = (actorId: string) => ({ type: `xstate.error.actor.${actorId}`, error: new Error('broken'), actorId })
+const unwritten = { ...error('submit'), error: new SvcError('store.unavailable', 'The store cannot be written.') }
 const events = [
+  unwritten,
   { type: 'resume.requested' },
   { type: 'stop.requested' },
   { type: 'session.gone' },
@@ -19,6 +22,7 @@ const events = [
   done('record', 'busy'),
   done('record', 'more'),
   error('record'),
+  { type: 'xstate.after.retry.task.queued.pausing' },
   { type: 'xstate.after.retry.task.reporting.pausing' },
   { type: 'xstate.after.retry.task.reporting.waiting' },
   { type: 'xstate.after.retry.task.stopping.pausing' },

@@ -12,8 +12,8 @@ export const asksFar = (name: number): OutsideStep => ({ do: 'reach-asks', who: 
 export const aborts = (who: 'guest' | 'far'): OutsideStep => ({ do: 'reach-aborts', who })
 export const guestManner = (is: GuestManner): OutsideStep => ({ do: 'guest-manner', is })
 export const weather = (is: Weather): OutsideStep => ({ do: 'weather', is })
-export const guestDies: OutsideStep = { do: 'guest', how: 'dies' }
-export const guestHangs: OutsideStep = { do: 'guest', how: 'hangs' }
+const guestDies: OutsideStep = { do: 'guest', how: 'dies' }
+const guestHangs: OutsideStep = { do: 'guest', how: 'hangs' }
 export const answers: Step = { do: 'answer', request: 0, how: 'once' }
 
 const short = wait(500)
@@ -32,7 +32,7 @@ export const OUTSIDE: Readonly<Record<string, History>> = {
   'an external agent does what it does': [
     ...had,
     ...GUEST_MANNERS.flatMap((is, at) => [guestManner(is), asksGuest(10 + at), short, answers, wait(2000), aborts('guest'), long]),
-    ...(['dawdles', 'repeats', 'refuses', 'refuses'] as const).flatMap((is, at) => [guestManner(is), asksGuest(40 + at), long]),
+    ...(['dawdles', 'repeats', 'repeats', 'refuses', 'refuses'] as const).flatMap((is, at) => [guestManner(is), asksGuest(40 + at), long]),
   ],
   'an external agent is stopped, or stops, wherever it is': [
     ...had,

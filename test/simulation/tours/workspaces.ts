@@ -55,6 +55,7 @@ export const WORKSPACES: Readonly<Record<string, History>> = {
     prompt(6, [], { session: 2 }),
     wait(5000),
   ],
+  'a folder cannot be read when it is used first': [broken, create, wait(), create, wait(), { do: 'free' }, create, prompt(1), wait(5000)],
   'what is looked at cannot be read': [
     create,
     prompt(1),

@@ -195,6 +195,9 @@ export const NEVER: Readonly<Record<string, string | Readonly<Record<string, rea
   },
   task: {
     'a family is deleted once it is quiet: what its tasks came to is told by then': ['any state: session.gone → stopped'],
+    'a session that was made for a task takes its prompt wherever something can be written': [
+      'queued.submitting: submit failed → reporting',
+    ],
     'a session that is followed is quiet before it is deleted': ['running: follow failed → reporting'],
     'the disk would have to fail between the admission of a prompt and the note of it, in one turn: a test of the plugin has it do that': [
       'reporting.recording: record done [isRecorded] → queued',

@@ -26,7 +26,7 @@ export const TASKS: Readonly<Record<string, History>> = {
   ],
   'a disk fails wherever a task is': [
     create,
-    when('task: queued', full),
+    when('task: queued.submitting', full),
     prompt(1, [delegates(['task'], says)]),
     later,
     when('task: reporting.recording', full),

@@ -6,7 +6,7 @@
  * I3 A directory is looked at once at a time; a caller that wants a fresh look never gets one that began before it asked.
  * I4 A value that is another one is told, and so is what svc has written, once: what could not be told, as the disk fails, is told later. Who has
  *    asked has the value.
- * I5 What cannot be read at the moment is as it was read last, and is looked at again soon.
+ * I5 What cannot be read at the moment is as it was read last, and is looked at again when somebody asks.
  */
 import { laidOut } from '../../kernel/machine/laid-out.js'
 import { chartOf } from '../../kernel/machine/chart.js'
@@ -145,18 +145,17 @@ function createLooks<Input, Value>({ effects, watches, onChanged, ...how }: Look
       held.isDirty = true
       if (!isPassing(error)) throw error
       if (held.entry === undefined) throw unreadable(directory, error)
-      held.settled.set(LIMITS.config.tellAgain)
       return held.entry // I5
     }
   }
 
   function tell(directory: string, held: Here): void {
-    held.isOwed = true
+    held.isOwed = false
     try {
       onChanged?.(directory)
-      held.isOwed = false
     } catch (error) {
-      if (!(error instanceof SvcError)) throw error
+      if (!(error instanceof SvcError) || error.code !== 'store.unavailable') throw error
+      held.isOwed = true
       held.settled.set(LIMITS.config.tellAgain)
     }
   }

@@ -2,6 +2,7 @@
 import { appendFileSync, chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
+import { SvcError } from '../../../src/protocol/errors.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import { createWorkspace } from './workspace.js'
 
@@ -126,6 +127,33 @@ describe('a file', () => {
 })
 
 describe('who listens', () => {
+  it.each([
+    ['is told again while nothing can be written', 'store.unavailable', 1],
+    ['is not told again once everything is over', 'lifecycle.closed', 0],
+  ] as const)('%s, and whoever asks has the value', async (_what, code, more) => {
+    let tries = 0
+    let isBroken = true
+    const place = createWorkspace({
+      onUpdated() {
+        tries++
+        if (isBroken) throw new SvcError(code, 'no')
+      },
+    })
+    const { clock } = place.effects
+    place.write('work/svc.json', { username: 'one' })
+    await place.load()
+    place.write('work/svc.json', { username: 'two' })
+    await place.load().catch(() => undefined)
+    expect(await place.configs.load(place.work)).toEqual({ username: 'two' })
+    const before = tries
+    isBroken = false
+    await clock.advanceAsync(LIMITS.config.tellAgain)
+    await turns()
+    expect(tries - before).toBe(more)
+    await clock.advanceAsync(10 * LIMITS.config.tellAgain)
+    expect(tries - before).toBe(more)
+  })
+
   it('is told of a change on disk soon after it, and not of what changes nothing', async () => {
     const told: string[] = []
     let tell = (): void => undefined

@@ -156,3 +156,8 @@ test('the turn of an external agent that is over is told nothing more', async ()
     warn.mockRestore()
   }
 })
+
+test('a session of an external agent that was acknowledged survives a loss of power', async () => {
+  const { fault } = await play(600_013, [guest, { do: 'die', how: 'power', torn: 1 }])
+  expect(fault).toBeUndefined()
+})

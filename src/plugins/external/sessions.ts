@@ -103,16 +103,18 @@ export function createExternalSessions({ host, env, previews, kept }: SessionsOp
     },
   })
 
-  function begin(
+  /** It survives a loss of power once it is answered. */
+  async function begin(
     directory: string,
     provider: ExternalProvider,
     request: CreateSessionRequest,
     how: Pick<Kept, 'selected' | 'agentSessionId'>,
-  ) {
+  ): Promise<Session> {
     const external: ExternalAgent = { runtime: 'acp', provider, agent: provider, status: 'created' }
-    return host.sessions.create(directory, request, { [NAME]: external }, (tx, { id }) =>
-      kept.put(tx, { sessionId: id, since: clock.now(), ...how }),
-    )
+    const rowOf = ({ id }: Session): Kept => ({ sessionId: id, since: clock.now(), ...how })
+    const session = await host.sessions.create(directory, request, { [NAME]: external }, (tx, made) => kept.put(tx, rowOf(made)))
+    host.rows.commit('power', (tx) => kept.put(tx, rowOf(session)))
+    return session
   }
 
   const choices = createChoices({ host, previews, kept, begin })

@@ -47,12 +47,15 @@ async function begin(server: Server, round: number): Promise<string> {
 
 /** What became of the goal, once nothing of its session goes on. */
 async function ended(server: Server, id: string) {
+  let seen: unknown
   for (const end = Date.now() + PATIENCE; Date.now() < end; await delay(10)) {
     const { goal } = await server.get<GoalResponse>(at(id))
     const isBusy = Object.keys(await server.statuses()).length > 0
     if (goal !== null && goal.status !== 'active' && !isBusy) return goal
+    seen = { goal, isBusy }
   }
-  throw new Error(`the goal of ${id} did not end`)
+  const said = (await server.messages(id)).map(({ info, parts }) => [info, parts])
+  throw new Error(`the goal of ${id} did not end: ${JSON.stringify({ seen, said: said.slice(-3) })}`)
 }
 
 test(

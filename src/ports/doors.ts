@@ -154,6 +154,8 @@ export type SessionOutcome =
 /** How the last run of a session came to its end: `stopped` with the server, `aborted` by somebody. */
 export interface RunEnd {
   readonly end: 'completed' | 'failed' | 'aborted' | 'stopped'
+  /** ms since the epoch. */
+  readonly at: number
   readonly error?: string
   readonly unattended: boolean
 }

@@ -112,9 +112,9 @@ const ENDS = { completed: 'completed', error: 'failed' } as const
 function lastEnd({ store }: Rows, sessionId: string): RunEnd | undefined {
   const run = store.runs.last(sessionId)
   if (run === undefined || run.status === 'running') return undefined
-  const { status, error, unattended } = run
+  const { status, error, unattended, finishedAt = 0 } = run
   const end = status === 'interrupted' ? (error === ABORTED ? 'aborted' : 'stopped') : ENDS[status]
-  return { end, unattended, ...(error !== undefined && { error }) }
+  return { end, at: finishedAt, unattended, ...(error !== undefined && { error }) }
 }
 
 /** Messages that are read at a time. */

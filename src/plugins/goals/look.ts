@@ -24,13 +24,17 @@ export function lookAt({ sessions, effects }: Pick<NativeHost, 'sessions' | 'eff
   const { sessionId, seen, since, isTold, isParked } = pursuit
   const answers = sessions.answers(sessionId, { after: seen, most: LOOKED_AT }).filter((answer) => completedAt(answer) >= since)
   const last = sessions.lastEnd(sessionId)
-  if (last === undefined || (answers.length === 0 && !isTold)) return undefined
+  if (last === undefined) return undefined
+  const end = last.end === 'aborted' && isParked ? 'stopped' : last.end
+  // A server that is killed takes a run with it of which nothing was said yet.
+  const isTaken = end === 'stopped' && last.at >= since
+  if (answers.length === 0 && !isTold && !isTaken) return undefined
   const calls = answers.flatMap(({ parts }) => parts.flatMap((part) => fingerprint(part, effects.sha256)))
   const before = new Set(pursuit.known)
-  const { end, error, unattended } = last
+  const { error, unattended } = last
   return {
     run: {
-      end: end === 'aborted' && isParked ? 'stopped' : end,
+      end,
       newCalls: calls.filter((call) => !before.has(call)).length,
       isAnswered: answers.length > 0,
       ...(error !== undefined && { error }),

@@ -216,6 +216,20 @@ test('rows that a kill left without a session are removed by the next start', as
   expect(store.pluginRows.list('dev.svc.goals', 'pursuit')).toEqual([])
 })
 
+test('a run that a kill took before anything was said is gone on from by the next start', async () => {
+  const effects = createFakeEffects()
+  const store = openStore({ directory: effects.paths.state, now: () => effects.clock.now() })
+  const killed = await startTestService({ effects, store, plugins: [goalsPlugin({ env: {} })] })
+  const id = await killed.session()
+  await call(killed, id, 'set', { text: 'all of it' })
+  const run = { id: 'run_1', sessionId: id, status: 'running', startedAt: effects.clock.now(), unattended: false } as const
+  store.transact('process', () => store.runs.insert(run))
+  const next = await startTestService({ effects, store, plugins: [goalsPlugin({ env: {} })] })
+  next.steps.push(...Array.from({ length: idleRuns }, () => says('I think')))
+  await rests(next, id, isBlocked)
+  expect(prompts(next, id)).toBe(idleRuns - 1)
+})
+
 test('a deleted session takes its goal along', async () => {
   const { service, id } = await start()
   await call(service, id, 'set', { text: 'gone soon' })

@@ -37,7 +37,7 @@ export interface Change {
 export interface Journal {
   /** Runs `change` in one transaction; the events it emits are stored with it and published after it. */
   commit<T>(durability: Durability, change: (tx: Change) => T): T
-  /** Commits with whatever else is to be committed so in this turn of the event loop, as `process`; settled once that is done. */
+  /** Commits, as `process`, with whatever else is to be committed so before the next sync; settled once it survives power loss. */
   readonly together: Together<Change>
   /** What is committed so far. */
   mark(): CommitMark
@@ -134,7 +134,7 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
       return commits
     },
   }
-  return Object.assign(journal, { together: createGroups(journal) })
+  return Object.assign(journal, { together: createGroups(journal, syncs) })
 }
 
 /** What a change is handed: `keep` stores an event and gives it its number. */

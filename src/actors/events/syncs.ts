@@ -3,6 +3,7 @@
  *
  * I1 Whoever waits in one turn of the event loop, or while a sync is under way, shares one sync.
  * I2 What is committed while a sync is under way may have missed it, and waits for the next.
+ * I3 What is to be committed before the next sync is committed when that begins: at the end of the turn, or once the one under way is over.
  */
 import { setImmediate } from 'node:timers'
 import type { Durability, Store } from '../../store/store.js'
@@ -15,6 +16,8 @@ export interface Syncs {
   mark(): CommitMark
   /** Resolves once everything committed so far is kept, or up to the mark. */
   synced(upTo?: CommitMark): Promise<void>
+  /** Runs `commit` before the next sync (I3), which there is where somebody waits for it then. */
+  before(commit: () => void): void
 }
 
 interface Waiter {
@@ -24,12 +27,23 @@ interface Waiter {
 
 export function createSyncs(store: Pick<Store, 'sync'>): Syncs {
   let waiting: Waiter[] = []
+  let coming: (() => void)[] = []
+  /** One is due at the end of the turn, or under way. */
   let isSyncing = false
   let commits = 0
   /** Commits that survive power loss. */
   let synced = 0
 
+  function begin(): void {
+    if (isSyncing) return
+    isSyncing = true
+    setImmediate(() => void syncNow()) // I1
+  }
+
   async function syncNow(): Promise<void> {
+    const first = coming
+    coming = []
+    for (const commit of first) commit()
     const waiters = waiting
     const covered = commits
     waiting = []
@@ -42,7 +56,7 @@ export function createSyncs(store: Pick<Store, 'sync'>): Syncs {
     } catch (error) {
       for (const waiter of waiters) waiter.reject(error)
     }
-    isSyncing = waiting.length > 0
+    isSyncing = waiting.length > 0 || coming.length > 0
     if (isSyncing) void syncNow() // I2
   }
 
@@ -59,10 +73,12 @@ export function createSyncs(store: Pick<Store, 'sync'>): Syncs {
       if (synced >= upTo) return Promise.resolve()
       return new Promise((resolve, reject) => {
         waiting.push({ resolve, reject })
-        if (isSyncing) return
-        isSyncing = true
-        setImmediate(() => void syncNow()) // I1
+        begin()
       })
+    },
+    before(commit) {
+      coming.push(commit)
+      begin()
     },
   }
 }

@@ -88,11 +88,7 @@ function kept(served: Served) {
   const { core, directories } = served
   const get = (id: string) => sessionOrThrow(core, id)
   return {
-    async create(caller, directory, request) {
-      const session = await createSession(core, caller, directory, request)
-      await core.journal.synced()
-      return session
-    },
+    create: (caller, directory, request) => createSession(core, caller, directory, request),
     list: (caller, query) => listSessions(core, caller, query),
     get,
     update: (caller, id, request) =>

@@ -68,4 +68,24 @@ describe('waiting for the disk', () => {
     syncs[0]?.done()
     await later
   })
+
+  it('is shared by what is committed together: what comes during a sync is one commit after it, answered after the next', async () => {
+    const { journal, syncs } = journalWithDisk()
+    const answered: string[] = []
+    const tell = (name: string) => journal.together((tx) => tx.emit('config.updated', { directory: name })).then(() => answered.push(name))
+    const first = [tell('/a'), tell('/b')]
+    await turn()
+    expect({ commits: journal.commits, syncs: syncs.length, answered }).toEqual({ commits: 1, syncs: 1, answered: [] })
+    const second: Promise<unknown>[] = []
+    for (const name of ['/c', '/d', '/e']) {
+      second.push(tell(name))
+      await turn()
+    }
+    expect({ commits: journal.commits, syncs: syncs.length, answered }).toEqual({ commits: 1, syncs: 1, answered: [] })
+    syncs[0]?.done()
+    await Promise.all(first)
+    expect({ commits: journal.commits, syncs: syncs.length, answered }).toEqual({ commits: 2, syncs: 2, answered: ['/a', '/b'] })
+    syncs[1]?.fail(new Error('EIO'))
+    for (const waiting of second) await expect(waiting).rejects.toThrow('EIO')
+  })
 })

@@ -28,7 +28,7 @@ export interface CreateOptions {
   along?(tx: Change, session: Session): void
 }
 
-/** Creates a session in a canonical directory; emits `session.created`. It survives a loss of power with what is synced next. */
+/** Creates a session in a canonical directory; emits `session.created`. It survives a loss of power; one with something `along` with what is synced next. */
 export async function createSession(
   core: Rows & Sources,
   caller: Caller,

@@ -9,6 +9,9 @@ type Schema = z.core.$ZodType
 type Fields = Readonly<Record<string, unknown>>
 type Spellings = Readonly<Record<string, string>>
 
+/** Of a field that is not there. */
+const ABSENT = Symbol('absent')
+
 const spellings = z.registry<Spellings>()
 
 /** Makes `asDeclared` take other names for fields of an object: `{ other: own }`. */
@@ -48,14 +51,19 @@ export function asDeclared(schema: Schema, value: unknown): unknown {
   }
 }
 
+/** The value itself where it is spelled so already, as it mostly is. */
 function ofObject(shape: Readonly<Record<string, Schema>>, value: Fields): Fields {
-  const fields = Object.entries(value).flatMap(([key, item]): [string, unknown][] => {
+  let others: Map<string, unknown> | undefined
+  for (const key of Object.keys(value)) {
     const field = Object.hasOwn(shape, key) ? shape[key] : undefined
-    if (field === undefined) return [[key, item]]
-    if (item === null && field._zod.optin !== undefined && !takesNull(field)) return []
-    return [[key, asDeclared(field, item)]]
-  })
-  return Object.fromEntries(fields)
+    if (field === undefined) continue
+    const item = value[key]
+    const meant = item === null && field._zod.optin !== undefined && !takesNull(field) ? ABSENT : asDeclared(field, item)
+    if (meant !== item) (others ??= new Map()).set(key, meant)
+  }
+  if (others === undefined) return value
+  const changed = { ...value, ...Object.fromEntries(others) }
+  return Object.fromEntries(Object.entries(changed).filter(([, meant]) => meant !== ABSENT))
 }
 
 function ofBranch(branch: Schema | undefined, value: object): unknown {

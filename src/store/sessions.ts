@@ -38,18 +38,19 @@ const MAX_LISTS = 512
 const KEPT = 64
 const ABSENT = 1024
 
-interface SessionRow {
-  readonly id: string
-  readonly tenantId: string
-  readonly parentId: string | null
-  readonly directory: string
-  readonly path: string | null
-  readonly archived: 0 | 1
-  readonly updated: number
-  readonly searchKey: string
-  readonly summary: string
-  readonly json: string
-}
+/** Values in the order of the statements: given by name, each is looked up for every row. */
+type SessionRow = readonly [
+  tenantId: string,
+  parentId: string | null,
+  directory: string,
+  path: string | null,
+  archived: 0 | 1,
+  updated: number,
+  searchKey: string,
+  summary: string,
+  json: string,
+  id: string,
+]
 
 /** A session table that is told how transactions end. */
 interface KeptSessionTable extends SessionTable {
@@ -64,13 +65,12 @@ export function createSessionTable(
   connection: Pick<Connection, 'query' | 'inTransaction'>,
   deleted: () => void = () => undefined,
 ): KeptSessionTable {
-  const insert = connection.query<[SessionRow]>(`
-    insert into sessions (id, tenant_id, parent_id, directory, path, archived, updated, search_key, summary, json)
-    values (@id, @tenantId, @parentId, @directory, @path, @archived, @updated, @searchKey, @summary, @json)`)
-  const update = connection.query<[SessionRow]>(`
-    update sessions set tenant_id = @tenantId, parent_id = @parentId, directory = @directory, path = @path, archived = @archived,
-      updated = @updated, search_key = @searchKey, summary = @summary, json = @json
-    where id = @id`)
+  const insert = connection.query<SessionRow>(`
+    insert into sessions (tenant_id, parent_id, directory, path, archived, updated, search_key, summary, json, id)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+  const update = connection.query<SessionRow>(`
+    update sessions set tenant_id = ?, parent_id = ?, directory = ?, path = ?, archived = ?, updated = ?, search_key = ?, summary = ?, json = ?
+    where id = ?`)
   const get = connection.query<[string], JsonRow>('select json from sessions where id = ?')
   const remove = connection.query<[string]>('delete from sessions where id = ?')
   const children = connection.query<[string], JsonRow>('select json from sessions where parent_id = ? order by rowid')
@@ -108,17 +108,19 @@ export function createSessionTable(
   return {
     insert(session) {
       absent.delete(session.id)
-      const row = rowOf(session)
-      insert.run(row)
-      written.set(session.id, row.json)
+      const json = JSON.stringify(session)
+      insert.run(...rowOf(session, json))
+      written.set(session.id, json)
+      return { value: session, json }
     },
     update(session) {
       kept.delete(session.id)
-      const row = rowOf(session)
-      if (update.run(row) === 0) {
+      const json = JSON.stringify(session)
+      if (update.run(...rowOf(session, json)) === 0) {
         throw new SvcError('resource.not_found', `Session ${session.id} does not exist.`, { sessionId: session.id })
       }
-      written.set(session.id, row.json)
+      written.set(session.id, json)
+      return { value: session, json }
     },
     get: (id) => known(id) ?? read(id),
     getJson: (id) => get.get(id)?.json,
@@ -150,19 +152,25 @@ export function createSessionTable(
   }
 }
 
-function rowOf(session: Session): SessionRow {
-  return {
-    id: session.id,
-    tenantId: session.svcTenantId ?? LOCAL_TENANT,
-    parentId: session.parentId ?? null,
-    directory: session.directory,
-    path: session.path ?? null,
-    archived: session.time.archived ? 1 : 0,
-    updated: session.time.updated,
-    searchKey: searchKey(session.title),
-    summary: JSON.stringify(Object.fromEntries(SUMMARY_FIELDS.map((field) => [field, session[field]]))),
-    json: JSON.stringify(session),
-  }
+function rowOf(session: Session, json: string): SessionRow {
+  return [
+    session.svcTenantId ?? LOCAL_TENANT,
+    session.parentId ?? null,
+    session.directory,
+    session.path ?? null,
+    session.time.archived ? 1 : 0,
+    session.time.updated,
+    searchKey(session.title),
+    summaryOf(session),
+    json,
+    session.id,
+  ]
+}
+
+function summaryOf(session: Session): string {
+  const summary: Partial<Record<(typeof SUMMARY_FIELDS)[number], unknown>> = {}
+  for (const field of SUMMARY_FIELDS) summary[field] = session[field]
+  return JSON.stringify(summary)
 }
 
 /** Letters of every script compare without case, and however accents are encoded. */

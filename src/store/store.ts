@@ -44,8 +44,8 @@ export interface SessionSummaryRow {
 }
 
 export interface SessionTable {
-  insert(session: Session): void
-  update(session: Session): void
+  insert(session: Session): Stored<Session>
+  update(session: Session): Stored<Session>
   get(id: string): Session | undefined
   /** JSON text as stored. */
   getJson(id: string): string | undefined

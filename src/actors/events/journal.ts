@@ -8,6 +8,7 @@
 import { type EventData, type EventType, TRANSIENT_EVENTS } from '../../protocol/event/event.js'
 import { eventSource } from '../../protocol/event/event-source.js'
 import type { MessageInfo, Part } from '../../protocol/message/message.js'
+import type { Session } from '../../protocol/session/session.js'
 import type { Written } from '../../store/contents.js'
 import type { Durability, Store, Stored } from '../../store/store.js'
 import type { Effects } from '../../ports/effects.js'
@@ -22,6 +23,8 @@ import { type CommitMark, createSyncs } from './syncs.js'
 export interface Change {
   /** Adds a durable event to the transaction. */
   readonly emit: Emit
+  /** Adds an event of the session that was just stored, whose JSON is not written again. */
+  emitSession(type: 'session.created' | 'session.updated', stored: Stored<Session>): void
   /** Adds `message.updated` of what was just stored, whose JSON is not written again. */
   emitMessage(stored: Stored<MessageInfo>): void
   /** Adds `message.part.updated`, likewise; `more` is told of the part besides what is stored of it. */
@@ -146,6 +149,9 @@ function changeOf(keep: (draft: Draft) => void, after: Change['after']): Change 
   }
   return {
     emit: (type, data) => keep(ownDraft(type, data)),
+    emitSession(type, { value: info, json }) {
+      emitStored(type, info.id, { sessionID: info.id, info }, { stored: `"info":${json}` })
+    },
     emitMessage({ value: info, json }) {
       emitStored('message.updated', info.sessionId, { sessionID: info.sessionId, info }, { stored: `"info":${json}` })
     },

@@ -40,7 +40,7 @@ function expectAtMost<C extends Counts>(found: C, bounds: C): void {
 describe('what is done', () => {
   it('for a turn without tools', async () => {
     const plain = await costOf(stepsWithTools(0))
-    expectAtMost(plain, { events: 20, statements: 32, commits: 4, promises: 185, steps: 11, texts: 64, characters: 9_862 })
+    expectAtMost(plain, { events: 20, statements: 31, commits: 4, promises: 185, steps: 11, texts: 64, characters: 9_030 })
   })
 
   it('for a session that is made, and for eight that are made at once', async () => {
@@ -50,12 +50,12 @@ describe('what is done', () => {
     // Without a disk the sync that all of them wait for is a commit of its own.
     const [one, eight] = [await counted(() => make(1)), await counted(() => make(8))]
     expect([one.commits, eight.commits]).toEqual([2, 2])
-    expectAtMost(one, { statements: 9, commits: 2, promises: 33, steps: 0, texts: 4, characters: 1_022 })
-    expectAtMost(eight, { statements: 16, commits: 2, promises: 194, steps: 0, texts: 32, characters: 8_194 })
+    expectAtMost(one, { statements: 9, commits: 2, promises: 33, steps: 0, texts: 4, characters: 688 })
+    expectAtMost(eight, { statements: 16, commits: 2, promises: 194, steps: 0, texts: 32, characters: 5_516 })
   })
 
   it('for a turn with five calls, one after the other', async () => {
     const withTools = await costOf(stepsWithTools(5))
-    expectAtMost(withTools, { events: 65, statements: 102, commits: 14, promises: 455, steps: 51, texts: 214, characters: 29_512 })
+    expectAtMost(withTools, { events: 65, statements: 101, commits: 14, promises: 455, steps: 51, texts: 214, characters: 28_680 })
   })
 })

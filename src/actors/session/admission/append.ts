@@ -41,8 +41,7 @@ export function appendPrompt(
     time: { ...before.time, updated: now },
   }
   if (before['revert'] !== undefined) store.messages.discard(sessionId)
-  store.sessions.update(session)
-  tx.emit('session.updated', { sessionID: sessionId, info: session })
+  tx.emitSession('session.updated', store.sessions.update(session))
   appendMessage(core, tx, sessionId, prompt, target, now)
   return session
 }

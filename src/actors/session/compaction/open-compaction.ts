@@ -89,7 +89,6 @@ function settle(core: Core, tx: Change, open: OpenCompaction, more: Readonly<Rec
 export function markCompacting(core: Pick<Core, 'store'>, tx: Change, session: Session, since: number | undefined): Session {
   const { compacting: _before, ...time } = session.time
   const next: Session = { ...session, time: { ...time, ...(since === undefined ? {} : { compacting: since }) } }
-  core.store.sessions.update(next)
-  tx.emit('session.updated', { sessionID: session.id, info: next })
+  tx.emitSession('session.updated', core.store.sessions.update(next))
   return next
 }

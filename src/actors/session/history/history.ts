@@ -134,8 +134,7 @@ function forgetSummary({ store }: HistoryCore, tx: Change, sessionId: string, me
   const { summary: _gone, ...rest } = session
   const summary = summaryRecordOf(store.messages.all(sessionId))
   const next: Session = summary === undefined ? rest : { ...rest, summary }
-  store.sessions.update(next)
-  tx.emit('session.updated', { sessionID: sessionId, info: next })
+  tx.emitSession('session.updated', store.sessions.update(next))
 }
 
 export function replacePart(core: HistoryCore, sessionId: string, messageId: string, partId: string, part: Part): Part {

@@ -31,8 +31,7 @@ export async function recordMove(core: MoveCore, sessionId: string, move: Histor
       ...(to === undefined ? {} : { revert: markAt(history, to, now) }),
     }
     store.restores.remove(sessionId)
-    store.sessions.update(next)
-    tx.emit('session.updated', { sessionID: sessionId, info: next })
+    tx.emitSession('session.updated', store.sessions.update(next))
   })
 }
 

@@ -80,8 +80,7 @@ function recordTitle(core: Rows, session: Session, title: string): boolean {
   if (current === undefined || current.title !== session.title) return false
   const next: Session = { ...current, title }
   core.journal.commit('process', (tx) => {
-    core.store.sessions.update(next)
-    tx.emit('session.updated', { sessionID: session.id, info: next })
+    tx.emitSession('session.updated', core.store.sessions.update(next))
   })
   return true
 }

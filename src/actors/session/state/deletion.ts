@@ -86,7 +86,6 @@ function keepCeilings({ store }: Rows, tx: Change, id: string, gone: readonly Se
   for (const resumer of gone) {
     const info = withoutResumer(sessionOrThrow({ store }, id), resumer)
     if (info === undefined) continue
-    store.sessions.update(info)
-    tx.emit('session.updated', { sessionID: id, info })
+    tx.emitSession('session.updated', store.sessions.update(info))
   }
 }

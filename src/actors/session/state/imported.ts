@@ -36,6 +36,5 @@ export function notePrompted(core: Pick<Rows, 'store'>, tx: Change, caller: Call
   if (caller.isAutomatic === true) return // I2
   const { imported, ...session } = sessionOrThrow(core, sessionId)
   if (imported === undefined) return
-  core.store.sessions.update(session)
-  tx.emit('session.updated', { sessionID: sessionId, info: session })
+  tx.emitSession('session.updated', core.store.sessions.update(session))
 }

@@ -38,8 +38,7 @@ export function doMove({ store, owners, effects }: Pick<Rows, 'store' | 'owners'
     ...(path !== undefined && { path }),
     time: { ...session.time, updated: effects.clock.now() },
   }
-  store.sessions.update(next)
-  tx.emit('session.updated', { sessionID: next.id, info: next })
+  tx.emitSession('session.updated', store.sessions.update(next))
   tx.emit('session.moved', { sessionID: next.id, info: next, previousDirectory: session.directory, directory, switchWorkspace })
   tx.after(() => owners.noted(next))
   return next

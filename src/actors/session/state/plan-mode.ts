@@ -20,8 +20,7 @@ export function setPlanMode(
     time: { ...session.time, updated: now },
   }
   journal.commit('process', (tx) => {
-    store.sessions.update(info)
-    tx.emit('session.updated', { sessionID: sessionId, info })
+    tx.emitSession('session.updated', store.sessions.update(info))
   })
   return true
 }

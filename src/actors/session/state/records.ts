@@ -81,8 +81,7 @@ export async function createSession(
   }
   const insert = (tx: Change) => {
     refuseTooManySessions(store, caller.tenantId, kept)
-    store.sessions.insert(session)
-    tx.emit('session.created', { sessionID: id, info: session })
+    tx.emitSession('session.created', store.sessions.insert(session))
     tx.after(() => {
       core.owners.noted(session)
       core.families.added(id, session.parentId)
@@ -220,8 +219,7 @@ export async function updateSession(
     time: { ...time, ...(archived === undefined || archived === 0 ? {} : { archived }) },
   }
   core.journal.commit('power', (tx) => {
-    core.store.sessions.update(next)
-    tx.emit('session.updated', { sessionID: id, info: next })
+    tx.emitSession('session.updated', core.store.sessions.update(next))
     tx.after(() => core.owners.noted(next))
     if (moved === undefined) return
     tx.emit('session.moved', { sessionID: id, info: next, previousDirectory: session.directory, directory: moved, switchWorkspace: false })
@@ -242,8 +240,7 @@ export function pinSession(core: Rows, id: string, pinned: boolean | undefined):
     ...(wanted ? { pinned: true as const } : {}),
   }
   core.journal.commit('power', (tx) => {
-    core.store.sessions.update(next)
-    tx.emit('session.updated', { sessionID: id, info: next })
+    tx.emitSession('session.updated', core.store.sessions.update(next))
   })
   return next
 }

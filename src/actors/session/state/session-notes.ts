@@ -24,6 +24,5 @@ export function writeNotes({ store, effects }: Pick<Rows, 'store' | 'effects'>, 
   const { time, ...session } = sessionOrThrow({ store }, sessionId)
   const kept = Object.entries({ ...session, ...notes }).filter(([, value]) => value !== undefined)
   const info = { ...Object.fromEntries(kept), time: { ...time, updated: effects.clock.now() } } as Session
-  store.sessions.update(info)
-  tx.emit('session.updated', { sessionID: sessionId, info })
+  tx.emitSession('session.updated', store.sessions.update(info))
 }

@@ -2,15 +2,8 @@
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeStream } from 'node:stream/web'
 import type { PlainAnswer } from '../../../ports/plain-request.js'
+import type { Over, Pieces } from './pieces.js'
 
-/** Pieces read ahead of whoever reads the body. */
-const AHEAD = 16
-
-type Bytes = Uint8Array<ArrayBuffer>
-
-type Failure = (error: Error) => Error
-/** The answer is over, read to its end, left or broken: its bytes, and why it broke. Called once. */
-export type Over = (bytes: number, failure?: unknown) => void
 /** One request; redirects are answers, nothing is decompressed. */
 export type Send = (url: URL, request: Request) => Promise<Answer>
 
@@ -28,11 +21,7 @@ export interface Answer {
   readonly status: number
   readonly statusText: string
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
-  readonly body: Readable
-  /** Closes the connection. */
-  close(): void
-  /** What an error of the body is told as. */
-  readonly failure: Failure
+  readonly body: Pieces
 }
 
 /** The body of a request. Throws for what is neither text nor bytes, nor a stream of them. */
@@ -59,95 +48,36 @@ export function responseOf(answer: Answer, over: Over): Response {
   for (const [name, value] of Object.entries(answer.headers)) for (const one of [value ?? []].flat()) headers.append(name, one)
   const isEmpty = status === 204 || status === 304 || status < 200
   if (isEmpty) {
-    body.resume()
+    body.skip()
     over(0)
-  }
-  return new Response(isEmpty ? null : streamOf(answer, over), { status: Math.max(status, 200), statusText, headers })
+  } else body.whenOver(over)
+  return new Response(isEmpty ? null : streamOf(body), { status: Math.max(status, 200), statusText, headers })
 }
 
-function streamOf(answer: Answer, over: Over): ReadableStream<Uint8Array> {
-  const pieces = piecesOf(answer, over)
+function streamOf({ read, cancel }: Pieces): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
       async pull(body) {
-        const piece = await pieces.read()
+        const piece = await read()
         if (piece === undefined) body.close()
         else body.enqueue(piece)
       },
-      cancel: pieces.cancel,
+      cancel,
     },
     { highWaterMark: 0 },
   )
 }
 
 /** The answer with its body in pieces; `over` is called once. */
-export function plainAnswerOf(answer: Answer, over: Over): PlainAnswer {
+export function plainAnswerOf({ status, headers, body }: Answer, over: Over): PlainAnswer {
+  body.whenOver(over)
   return {
-    status: answer.status,
+    status,
     header(name) {
-      const value = answer.headers[name]
+      const value = headers[name]
       return value === undefined ? null : typeof value === 'string' ? value : value.join(', ')
     },
-    ...piecesOf(answer, over),
-  }
-}
-
-interface Waiting {
-  resolve(piece: Bytes | undefined): void
-  reject(error: Error): void
-}
-
-/** A model sends a chunk for every token; what one read of the socket brings is passed on in one piece. */
-function piecesOf({ body: source, close, failure }: Answer, over: Over): Pick<PlainAnswer, 'read' | 'cancel'> {
-  let bytes = 0
-  let pieces: Bytes[] = []
-  let waiting: Waiting | undefined
-  let isDue = false
-  let end: { readonly error?: Error } | undefined
-
-  function deliver(): void {
-    isDue = false
-    if (waiting === undefined) return
-    const { resolve, reject } = waiting
-    const [first, ...more] = pieces
-    if (first === undefined && end === undefined) return
-    waiting = undefined
-    pieces = []
-    if (first !== undefined) resolve(more.length === 0 ? first : Buffer.concat([first, ...more]))
-    else if (end?.error !== undefined) reject(end.error)
-    else resolve(undefined)
-  }
-  const soon = () => {
-    if (isDue || waiting === undefined) return
-    isDue = true
-    queueMicrotask(deliver)
-  }
-  const finish = (broken?: Error) => {
-    if (end !== undefined) return
-    end = broken === undefined ? {} : { error: failure(broken) }
-    over(bytes, broken)
-    soon()
-  }
-  source.on('data', (piece: Buffer<ArrayBuffer>) => {
-    if (end !== undefined) return
-    bytes += piece.byteLength
-    if (pieces.push(piece) >= AHEAD && waiting === undefined) source.pause()
-    soon()
-  })
-  source.on('end', () => finish())
-  source.on('error', (error) => finish(error))
-  source.on('close', () => finish(new Error('the connection was closed before the answer was complete')))
-  return {
-    read: () =>
-      new Promise((resolve, reject) => {
-        waiting = { resolve, reject }
-        if (pieces.length > 0 || end !== undefined) return deliver()
-        source.resume()
-      }),
-    cancel() {
-      pieces = []
-      finish()
-      close()
-    },
+    read: body.read,
+    cancel: body.cancel,
   }
 }

@@ -9,6 +9,7 @@ import { Readable } from 'node:stream'
 import { urlToHttpOptions } from 'node:url'
 import { LIMITS } from '../../../protocol/limits.js'
 import { abortReason, failed, type Send } from './answer.js'
+import { gather } from './pieces.js'
 
 /** Model servers close idle connections after 5 s, often without saying so; ours close before. */
 const IDLE = 4000
@@ -42,7 +43,7 @@ export function createDirectSend({ ca, lookup, once }: DirectOptions = {}): Send
       request.on('error', (error) => reject(failure(error)))
       request.on('response', (message) => {
         const { statusCode: status = 500, statusMessage: statusText = '' } = message
-        resolve({ status, statusText, headers: message.headers, body: message, close, failure })
+        resolve({ status, statusText, headers: message.headers, body: gather({ body: message, close, failure }) })
       })
       if (!(body instanceof Readable)) {
         for (const piece of pieces ?? []) request.write(piece)

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { ProxyAgent, request } from 'undici'
 import { LIMITS } from '../../../protocol/limits.js'
 import { abortReason, failed, type Send } from './answer.js'
+import { gather } from './pieces.js'
 
 /** What sends through each proxy; its connections are kept. */
 export function createProxiedSend({ ca }: { readonly ca?: readonly string[] }): (proxy: URL) => Send {
@@ -48,7 +49,8 @@ function sendThrough(proxy: URL, ca: readonly string[] | undefined): Send {
         ...(signal && { signal }),
       })
       const { body, statusCode } = answer
-      return { status: statusCode, statusText: '', headers: answer.headers, body, close: () => void body.destroy(), failure }
+      const pieces = gather({ body, close: () => void body.destroy(), failure })
+      return { status: statusCode, statusText: '', headers: answer.headers, body: pieces }
     } catch (error) {
       throw failure(error instanceof Error ? error : new Error(String(error)))
     }

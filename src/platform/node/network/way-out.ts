@@ -8,8 +8,9 @@
 import { createLru } from '../../../kernel/lru.js'
 import type { Effects, Log, NetworkCounts } from '../../../ports/effects.js'
 import { certificateAuthorities } from './authorities.js'
-import { type Answer, bodyOf, type Over, plainAnswerOf, type Request, responseOf, type Send } from './answer.js'
+import { type Answer, bodyOf, plainAnswerOf, type Request, responseOf, type Send } from './answer.js'
 import { createDirectSend, type DirectOptions } from './direct-send.js'
+import type { Over } from './pieces.js'
 import { readProxyRules } from './proxy-rules.js'
 
 type Environment = Readonly<Record<string, string | undefined>>

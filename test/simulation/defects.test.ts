@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { LODGER_SHOWN } from './defects-lodger-shown.js'
+import { GOALS_SHOWN } from './defects-goals.js'
 import { OUTSIDE_SHOWN } from './defects-outside-shown.js'
 import { TENANT_SHOWN } from './defects-tenants.js'
 import { DEFECTS } from './defects.js'
@@ -123,6 +124,7 @@ const FOUND: Readonly<Record<string, readonly [says: string, history: History]>>
   ...LODGER_SHOWN,
   ...TENANT_SHOWN,
   ...OUTSIDE_SHOWN,
+  ...GOALS_SHOWN,
 }
 
 test('every defect that can be planted has a history that shows it', () => {

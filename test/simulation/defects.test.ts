@@ -95,7 +95,10 @@ const FOUND: Readonly<Record<string, readonly [says: string, history: History]>>
     'the prompt of a run of a workflow is there once at most',
     [create, saves('hourly', 'says'), wait, run, wait],
   ],
-  'the end of a run of a workflow that is lost': ['every run of a workflow ends', [create, saves('hourly', 'says'), wait, run, wait]],
+  'the end of a run of a workflow that is lost': [
+    'a workflow overlaps itself no more than it says',
+    [create, saves('hourly', 'says'), wait, run, wait],
+  ],
   'a call that is executed twice': [
     'a call of a tool is executed once',
     [create, { ...asks, plays: [{ as: 'calls', words: 0, tools: ['answers'] }] }],

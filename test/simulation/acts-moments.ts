@@ -7,11 +7,13 @@ import { createMoments } from './moments.js'
 interface Met {
   readonly trace: Trace
   suffer(how: Extract<Step, { readonly do: 'fill' }>['how'] | undefined): void
-  /** Both begin at once, and go on when what they answer is called. */
-  die(how: 'kill' | 'power', torn: number): () => Promise<void>
+  /** Both begin at once, and go on when what they answer is called. The dead die no more. */
+  die(how: 'kill' | 'power', torn: number): (() => Promise<void>) | undefined
   restart(): () => Promise<void>
   /** A server that starts can be reached by nobody. */
   isUp(): boolean
+  /** A step of the history is done: only then does a server die. */
+  isActing(): boolean
   take(step: Step): void | Promise<void>
   /** An actor of the machine goes round. */
   endless(machine: string): void
@@ -27,22 +29,25 @@ export interface Meeting {
   end(): void
 }
 
-export function createMeeting({ trace, suffer, die, restart, isUp, take, endless }: Met): Meeting {
+export function createMeeting({ trace, suffer, die, restart, isUp, isActing, take, endless }: Met): Meeting {
   const moments = createMoments(endless)
   let next: (() => Promise<void>) | undefined
 
   /** What others do reaches the server behind what it is at work on. */
   function meet(step: Step): void {
     if (!isUp() && step.do !== 'fill' && step.do !== 'slow' && step.do !== 'when') return
+    if (!isActing() && (step.do === 'die' || step.do === 'restart')) return
     switch (step.do) {
       case 'fill':
         return suffer(step.how)
       case 'die':
-        return void (next = die(step.how, step.torn))
+        return void (next = die(step.how, step.torn) ?? next)
       case 'when':
         return awaited(step)
       case 'restart':
-        return queueMicrotask(() => (next ??= restart()))
+        return queueMicrotask(() => {
+          if (isActing()) next ??= restart()
+        })
       case 'slow':
       case 'folder':
         return void take(step)
@@ -74,9 +79,10 @@ export function createMeeting({ trace, suffer, die, restart, isUp, take, endless
   return {
     await: awaited,
     async over() {
-      const rise = next
-      next = undefined
-      await rise?.()
+      for (let rise = next; rise !== undefined; rise = next) {
+        next = undefined
+        await rise()
+      }
     },
     forget: moments.forget,
     passed: moments.passed,

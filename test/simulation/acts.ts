@@ -4,6 +4,7 @@ import { subagentRoutes } from '../../src/protocol/session/subagent.js'
 import type { WorkflowHistory } from '../../src/protocol/workflow/workflow.js'
 import { type Acting, written } from './acting.js'
 import { changeFolder, dropRun, nudge } from './acts-beside.js'
+import { actOnGoal } from './acts-goals.js'
 import { actOnLodger } from './acts-lodger.js'
 import { actOutside } from './acts-outside.js'
 import { actAsTenant } from './acts-tenants.js'
@@ -67,6 +68,8 @@ export function act(acting: Acting, step: Act): void | Promise<void> {
     case 'guest-manner':
     case 'weather':
       return actOutside(acting, step, { prompt, abort, operate })
+    case 'goal':
+      return actOnGoal(acting, step)
     case 'configure':
       return configure(acting, step.says)
     default: {

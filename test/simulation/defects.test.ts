@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { LODGER_SHOWN } from './defects-lodger-shown.js'
+import { GOALS_SHOWN } from './defects-goals.js'
 import { OUTSIDE_SHOWN } from './defects-outside-shown.js'
 import { TENANT_SHOWN } from './defects-tenants.js'
 import { DEFECTS } from './defects.js'
@@ -94,7 +95,10 @@ const FOUND: Readonly<Record<string, readonly [says: string, history: History]>>
     'the prompt of a run of a workflow is there once at most',
     [create, saves('hourly', 'says'), wait, run, wait],
   ],
-  'the end of a run of a workflow that is lost': ['every run of a workflow ends', [create, saves('hourly', 'says'), wait, run, wait]],
+  'the end of a run of a workflow that is lost': [
+    'a workflow overlaps itself no more than it says',
+    [create, saves('hourly', 'says'), wait, run, wait],
+  ],
   'a call that is executed twice': [
     'a call of a tool is executed once',
     [create, { ...asks, plays: [{ as: 'calls', words: 0, tools: ['answers'] }] }],
@@ -123,6 +127,7 @@ const FOUND: Readonly<Record<string, readonly [says: string, history: History]>>
   ...LODGER_SHOWN,
   ...TENANT_SHOWN,
   ...OUTSIDE_SHOWN,
+  ...GOALS_SHOWN,
 }
 
 test('every defect that can be planted has a history that shows it', () => {

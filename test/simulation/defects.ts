@@ -2,6 +2,7 @@
 import type { Runtime } from '../../src/ports/facades.js'
 import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import type { Store } from '../../src/store/store.js'
+import { GOAL_DEFECTS } from './defects-goals.js'
 import { LODGER_DEFECTS } from './defects-lodger.js'
 import { OUTSIDE_DEFECTS } from './defects-outside.js'
 import { TENANT_DEFECTS } from './defects-tenants.js'
@@ -161,6 +162,7 @@ export const DEFECTS: Readonly<Record<string, () => Defect>> = {
   ...LODGER_DEFECTS,
   ...TENANT_DEFECTS,
   ...OUTSIDE_DEFECTS,
+  ...GOAL_DEFECTS,
 }
 
 /** How frames reach a reader. */

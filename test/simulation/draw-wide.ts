@@ -6,6 +6,7 @@
 import { createRandom, type Random } from '../../src/simulation/random.js'
 import type { History, Step } from './history.js'
 import type { LodgerStep } from './acts-lodger.js'
+import { isPursuingSeed, pursuing } from './draw-goals.js'
 import { isOutwardSeed, outward } from './draw-outside.js'
 import type { TenantStep } from './acts-tenants.js'
 
@@ -21,6 +22,7 @@ const SALT = 0x51de
 /** As the seed has it. */
 export function widened(seed: number, history: History): History {
   if (isOutwardSeed(seed)) return outward(seed, history)
+  if (isPursuingSeed(seed)) return pursuing(seed, history)
   return seed % WIDE === 0 ? widenedBy(createRandom(seed ^ SALT), history) : history
 }
 

@@ -1,9 +1,11 @@
 /** What the simulation has found, each with the history that showed it. */
 import { expect, test, vi } from 'vitest'
+import type { History } from './history.js'
 import { play } from './simulate.js'
+import { goal } from './tours/goals.js'
 import { approves, asks, dies, manner, movesIn, off, revokes, stirs } from './tours/lodger.js'
 import { asksGuest, guest } from './tours/outside.js'
-import { create, prompt, slow, wait } from './tours/steps.js'
+import { create, kill, prompt, slow, wait, when } from './tours/steps.js'
 
 test('what is kept of a task goes with its session, whenever the power is lost', async () => {
   const { fault } = await play(1, [
@@ -159,5 +161,27 @@ test('the turn of an external agent that is over is told nothing more', async ()
 
 test('a session of an external agent that was acknowledged survives a loss of power', async () => {
   const { fault } = await play(600_013, [guest, { do: 'die', how: 'power', torn: 1 }])
+  expect(fault).toBeUndefined()
+})
+
+test('a compaction that waits for a slow disk ends once it is aborted, and changes nothing later', async () => {
+  const aborted: History = [create, { do: 'slow', ms: 1000 }, { do: 'compact', session: 0 }, { do: 'abort', session: 0, queue: 'hold' }]
+  const { fault } = await play(20_261_168, [...aborted, wait(), wait(60_000)])
+  expect(fault).toBeUndefined()
+})
+
+test('a workflow whose plugins take their time to start runs', async () => {
+  const { fault } = await play(777_156, [
+    { do: 'lodge', how: 'moves-in' },
+    { do: 'save', workflow: 0, name: 105, says: HOURLY, plays: [] },
+    { do: 'manner', is: 'dawdles' },
+    { do: 'trust', how: 'approves' },
+    { do: 'run', workflow: 0 },
+  ])
+  expect(fault).toBeUndefined()
+})
+
+test('a goal goes on after a kill that took its run before anything was said', async () => {
+  const { fault } = await play(1, [create, wait(), goal('sets'), when('run: working.preparing', kill), prompt(1), wait(5000)])
   expect(fault).toBeUndefined()
 })

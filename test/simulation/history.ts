@@ -1,6 +1,7 @@
 /** What happens in a simulated history: steps that are data, so that a history can be printed, cut down and played again. */
 import type { DiskFault } from '../../src/simulation/disk.js'
 import type { Random } from '../../src/simulation/random.js'
+import type { GoalStep } from './acts-goals.js'
 import type { LodgerStep } from './acts-lodger.js'
 import type { OutsideStep } from './acts-outside.js'
 import type { TenantStep } from './acts-tenants.js'
@@ -34,8 +35,8 @@ export type Own = 'answers' | 'writes' | 'fails' | 'holds' | 'late' | 'guarded' 
 /** A task in the background, one that is waited for, more for the task that was delegated last, the end of all, and a look at all. */
 export type Delegating = 'task' | 'waits' | 'more' | 'stops' | 'looks'
 
-/** `lodges` is of a plugin in a process of its own. */
-export type Called = Own | Delegating | 'lodges'
+/** `lodges` is of a plugin in a process of its own; `completes` ends a goal. */
+export type Called = Own | Delegating | 'lodges' | 'completes'
 
 /** What a file of a workflow says besides its prompt. `soon`: once, some seconds later; `broken`: it cannot be read. */
 export interface Workflow {
@@ -54,6 +55,7 @@ type Act =
   | LodgerStep
   | TenantStep
   | OutsideStep
+  | GoalStep
   /** `untitled`: the model is to find a title. */
   | { readonly do: 'create'; readonly untitled?: boolean }
   | {

@@ -3,7 +3,7 @@ import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import { SOON } from './acts.js'
 import type { Invariant } from './invariants.js'
 import type { Written } from './known.js'
-import { isOpen, isUnderWay, SUBAGENTS, type Task, tasksOf, WORKFLOWS, workflowRunsOf } from './rows.js'
+import { isOff, isOpen, isUnderWay, SUBAGENTS, type Task, tasksOf, WORKFLOWS, workflowRunsOf } from './rows.js'
 import type { World } from './world.js'
 
 export const WORK_INVARIANTS: readonly Invariant[] = [
@@ -23,11 +23,6 @@ export const WORK_INVARIANTS: readonly Invariant[] = [
   { says: 'a scheduled run is of a moment that its file names, in the zone that it names', when: 'always', fault: scheduledAsSaid },
   { says: 'every run of a workflow ends', when: 'calm', fault: runsEnd },
 ]
-
-/** What a plugin that is switched off has left, it goes on with once it is on. */
-function isOff({ config }: World, plugin: string): boolean {
-  return config.values().some(({ off }) => off.includes(plugin))
-}
 
 function openOf({ life }: World): readonly Task[] {
   return tasksOf(life).filter(isOpen)

@@ -6,6 +6,7 @@ import { TRANSIENT_EVENTS } from '../../src/protocol/event/event.js'
 import { LONG } from './acts.js'
 import { WAITING_SCALE } from './faults.js'
 import { unfinished } from '../e2e/server/transcript.js'
+import { GOAL_INVARIANTS } from './invariants-goals.js'
 import { LODGER_INVARIANTS } from './invariants-lodger.js'
 import { OUTSIDE_INVARIANTS } from './invariants-outside.js'
 import { TENANT_INVARIANTS } from './invariants-tenants.js'
@@ -48,6 +49,7 @@ const INVARIANTS: readonly Invariant[] = [
   ...WORK_INVARIANTS,
   ...LODGER_INVARIANTS,
   ...OUTSIDE_INVARIANTS,
+  ...GOAL_INVARIANTS,
 ]
 
 /** The first that does not hold, with what was found. */

@@ -80,6 +80,8 @@ export interface Known {
   readonly removed: ReadonlySet<string>
   /** Sessions in which somebody has taken something back, or was about to. */
   readonly touched: ReadonlySet<string>
+  /** How often somebody was about to begin a goal of a session, or to go on with it, by the session. */
+  readonly begun: ReadonlyMap<string, number>
   /** Runs whose abort was answered with success. */
   readonly aborted: readonly Aborted[]
   /** How often an answer to a request was told, by its id. */
@@ -132,6 +134,7 @@ export interface Knowing extends Known {
   readonly sessions: string[]
   readonly prompts: Map<number, SentPrompt>
   readonly touched: Set<string>
+  readonly begun: Map<string, number>
   readonly deleted: Set<string>
   readonly aborted: Aborted[]
   readonly requests: Request[]
@@ -198,6 +201,7 @@ export function createKnowing(now: () => Moment, isSlow: () => boolean): Knowing
     prompts: new Map(),
     removed,
     touched: new Set(),
+    begun: new Map(),
     aborted: [],
     answers,
     requests,

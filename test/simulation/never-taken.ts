@@ -56,7 +56,11 @@ export const NEVER: Readonly<Record<string, string | Readonly<Record<string, rea
       'killing: kill failed → ended',
     ],
   },
-  goal: 'the plugin of goals is not started',
+  goal: {
+    'who waits for a session that is deleted is told so': ['following: follow failed → waiting'],
+    'a decision is made before anybody else has a turn': ['deciding: session.stirred', 'resting: at once [isStirred] → following'],
+    'a goal and its row come and go in one commit': ['deciding: decide done → cleared'],
+  },
   handles: 'no plugin of the world asks for what a broker keeps open',
   installation: 'no plugin of the world is an npm package',
   instance: {

@@ -109,6 +109,8 @@ function callOf(tool: Called, callId: string, request: GenerateRequest): Call {
     }
     case 'writes':
       return { callId, tool: 'write', input: { filePath: `${FILES}/${callId.at(-1)}.txt`, content: callId } }
+    case 'completes':
+      return { callId, tool: 'complete_goal', input: { summary: callId } }
     case 'stops':
       return { callId, tool: 'stop_task', input: {} }
     case 'looks':

@@ -1,5 +1,6 @@
 /** Rows of plugins, as they are on disk. */
 import type { WorkflowRun } from '../../src/protocol/workflow/workflow.js'
+import type { Known } from './known.js'
 import type { Life } from './life.js'
 
 /** A delegated task. */
@@ -10,11 +11,28 @@ export interface Task {
   readonly isForeground: boolean
 }
 
+/** A goal that is pursued. */
+export interface Pursuit {
+  readonly sessionId: string
+  readonly since: number
+  readonly isTold: boolean
+}
+
+export const GOALS = 'dev.svc.goals'
 export const SUBAGENTS = 'dev.svc.subagents'
 export const WORKFLOWS = 'dev.svc.workflows'
 
 export function tasksOf({ store }: Pick<Life, 'store'>): readonly Task[] {
   return store.pluginRows.list(SUBAGENTS, 'task').map(({ data }) => data as Task)
+}
+
+export function pursuitsOf({ store }: Pick<Life, 'store'>): readonly Pursuit[] {
+  return store.pluginRows.list(GOALS, 'pursuit').map(({ data }) => data as Pursuit)
+}
+
+/** What a plugin that is switched off has left, it goes on with once it is on. */
+export function isOff({ config }: Pick<Known, 'config'>, plugin: string): boolean {
+  return config.values().some(({ off }) => off.includes(plugin))
 }
 
 export function isOpen({ status }: Task): boolean {

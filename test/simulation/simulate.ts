@@ -2,6 +2,7 @@
 import { type History, type Step } from './history.js'
 import { firstFault } from './invariants.js'
 import { type Defect, forgetRemains, type OnLife } from './life.js'
+import { isPursuing } from './acts-goals.js'
 import { isOutward, loadOutside } from './outside.js'
 import { createWorld, type World } from './world.js'
 
@@ -55,7 +56,7 @@ export async function play(
 ): Promise<Played> {
   const looksOut = isOutward(history)
   if (looksOut) await loadOutside()
-  const world = await createWorld(seed, defect, onlooker?.life, looksOut)
+  const world = await createWorld(seed, defect, onlooker?.life, { isOutward: looksOut, isPursuing: isPursuing(history) })
   let where: Pick<Fault, 'after' | 'during'> = { after: 0, during: 'steps' }
   try {
     const says = await faultIn(world, history, until, (after, during, step) => {

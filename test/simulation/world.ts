@@ -17,7 +17,9 @@ import { moody } from './moody.js'
 import type { Faults } from './faults.js'
 import type { Step } from './history.js'
 import { house } from './lodger.js'
+import { goalsPlugin } from '../../src/plugins/goals/goals.plugin.js'
 import { houseOutward, letOutsideGoOn, outsidePlugins } from './outside.js'
+import { isOff, isUnderWay, WORKFLOWS, workflowRunsOf } from './rows.js'
 import { createKnowing, type Known, type Trace } from './known.js'
 import { beginLife, type Defect, firstRemains, type Life, type OnLife, turns } from './life.js'
 import { playWorld } from './played.js'
@@ -55,8 +57,19 @@ const HASTENED = 5000
 /** Through longer times the machine may sleep, ms. */
 const SHORT = 900_000
 
-/** `isOutward`: with what is outside of a server. */
-export async function createWorld(seed: number, defect: Defect = {}, onLife?: OnLife, isOutward = false): Promise<World> {
+interface Beyond {
+  /** With what is outside of a server. */
+  readonly isOutward: boolean
+  /** With the plugin of goals. */
+  readonly isPursuing: boolean
+}
+
+export async function createWorld(
+  seed: number,
+  defect: Defect,
+  onLife: OnLife | undefined,
+  { isOutward, isPursuing }: Beyond,
+): Promise<World> {
   const streams = namedStreams(seed)
   const known = createKnowing(() => ({ life, at: life.clock.monotonic(), isShaken: isShaken() }), isSlow)
   const { trace, met, sessions } = known
@@ -78,6 +91,7 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
   /** On the clock of the life, when its disk was slow last. */
   let slowAt: number | undefined
   let isUp = false
+  let isActing = true
   let endless: string | undefined
   /** The life that dies or stops already: it is not stopped once more. */
   let ending: Life | undefined
@@ -103,7 +117,16 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
   const all = () => [witness, ...readers, ...known.tenants.map(({ reader }) => reader)]
 
   // From the first machine on.
-  const meeting = createMeeting({ trace, suffer, die, restart, isUp: () => isUp, take, endless: (machine) => void (endless ??= machine) })
+  const meeting = createMeeting({
+    trace,
+    suffer,
+    die,
+    restart,
+    isUp: () => isUp,
+    isActing: () => isActing,
+    take,
+    endless: (machine) => void (endless ??= machine),
+  })
   let life = await begin(firstRemains(START))
   let witness = createReader(hear)
   let readers = Array.from({ length: CLIENTS }, () => createReader())
@@ -118,7 +141,12 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
     faults.slow = 0
     slowAt = undefined
     const answersSent = async () => void (await Promise.all(underWay))
-    const plugins = [played.plugin, moody(known.mood, () => life.clock), ...(isOutward ? outsidePlugins() : [])]
+    const plugins = [
+      played.plugin,
+      moody(known.mood, () => life.clock),
+      ...(isOutward ? outsidePlugins() : []),
+      ...(isPursuing ? [goalsPlugin({ env: {} })] : []),
+    ]
     const beginning = { from, plugins, answersSent, defect, faults, house: housing, onLife }
     try {
       const begun = await beginLife({ ...beginning, random: streams(`life ${++lives}`) })
@@ -133,8 +161,8 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
   }
 
   /** Ends the life at once; the next one begins when what it answers is called. */
-  function die(how: 'kill' | 'power', torn: number): () => Promise<void> {
-    if (dead === life) return () => Promise.resolve()
+  function die(how: 'kill' | 'power', torn: number): (() => Promise<void>) | undefined {
+    if (dead === life) return undefined
     dead = life
     for (const reader of all()) reader.leave()
     era++ // What it answers from now on nobody hears.
@@ -211,7 +239,7 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
       case 'jump':
         return life.clock.stepWall(step.ms)
       case 'die':
-        return die(step.how, step.torn)()
+        return die(step.how, step.torn)?.()
       case 'restart':
         return restart()()
       case 'slow':
@@ -260,10 +288,17 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
   }
 
   const isCalm = () =>
+    (isOff(known, WORKFLOWS) || !workflowRunsOf(life).some(isUnderWay)) &&
     callers.every((caller) => Object.keys(life.runtime.sessions.status(caller)).length === 0) &&
     [...sessions, ...known.tenants.flatMap((tenant) => tenant.sessions)].every((id) =>
       life.runtime.sessions.queue(id).items.every(({ held }) => held === true),
     )
+
+  /** A life may end meanwhile. */
+  async function pass(ms: number): Promise<void> {
+    await life.clock.advanceAsync(ms)
+    await meeting.over()
+  }
 
   async function calm(): Promise<void> {
     meeting.forget()
@@ -274,9 +309,9 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
     let last = { round: 0, heard }
     for (let round = 0; round < ROUNDS && round - last.round < SILENT; round++) {
       if (heard !== last.heard) last = { round, heard }
-      await life.clock.advanceAsync(1000)
+      await pass(1000)
       // What is due begins at full seconds.
-      if (isCalm()) await life.clock.advanceAsync(1000)
+      if (isCalm()) await pass(1000)
       if (isCalm()) break
       const { interactions } = life.runtime
       for (const { id } of callers.flatMap((caller) => interactions.permissions(caller, undefined)))
@@ -284,7 +319,7 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
       for (const { id } of callers.flatMap((caller) => interactions.questions(caller, undefined))) interactions.rejectQuestion(id)
       for (const each of played.held) each.finishes()
       letOutsideGoOn(known)
-      await life.clock.advanceAsync(35_000)
+      await pass(35_000)
     }
     freedAt = undefined
   }
@@ -312,10 +347,13 @@ export async function createWorld(seed: number, defect: Defect = {}, onLife?: On
     async perform(step) {
       trace.add(step)
       read.clear()
+      isActing = true
+      await meeting.over()
       await take(step)
       await turns(step.turns)
       await meeting.over()
       meeting.passed()
+      isActing = false
     },
     calm,
     messages(sessionId) {

@@ -62,7 +62,7 @@ export const compactionMachine = setup({
     events: {} as CompactionEvent,
   },
   actors: {
-    /** Chooses what is summarised and stores the open messages; false = there is nothing to compact, and nothing is open. */
+    /** Chooses what is summarised and stores the open messages; false = there is nothing to compact, and nothing is open. Stores nothing once it is left. */
     open: requiredPromise<boolean, { runId: string; reason: CompactionReason; tokens: number | undefined }>('open'),
     /** Streams the summary; reports `summary.heard`, then `summary.finished` or `summary.failed`. */
     summarise: requiredCallback<{ runId: string; attempt: number }>('summarise'),
@@ -112,12 +112,11 @@ export const compactionMachine = setup({
             target: 'unchanged',
             actions: { type: 'endAs', params: 'nothing' },
           },
-          { guard: 'wasAborted', target: 'ending' },
           { target: 'summarising' },
         ],
         onError: { target: 'ending', actions: { type: 'noteFault', params: ({ event }) => ({ error: event.error }) } },
       },
-      on: { 'abort.requested': { actions: { type: 'endAs', params: 'aborted' } } },
+      on: { 'abort.requested': { target: 'ending', actions: { type: 'endAs', params: 'aborted' } } },
     },
     summarising: {
       invoke: {

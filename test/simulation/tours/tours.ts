@@ -2,6 +2,7 @@
 import type { History } from '../history.js'
 import { COMPACTIONS } from './compactions.js'
 import { CONVERSATIONS } from './conversations.js'
+import { GOALS } from './goals.js'
 import { HISTORIES } from './histories.js'
 import { LODGER } from './lodger.js'
 import { OUTSIDE } from './outside.js'
@@ -13,6 +14,7 @@ import { WORKSPACES } from './workspaces.js'
 export const TOURS: Readonly<Record<string, History>> = {
   ...COMPACTIONS,
   ...CONVERSATIONS,
+  ...GOALS,
   ...HISTORIES,
   ...LODGER,
   ...OUTSIDE,

@@ -52,19 +52,26 @@ export interface CompactionScope {
   open: OpenCompaction | undefined
 }
 
-/** False = there is nothing to compact; a compaction somebody asked for has then ended well. */
-export async function openCompaction(core: Rows & Work & Sources, scope: CompactionScope, { reason, tokens }: Cause): Promise<boolean> {
+/** False = there is nothing to compact; a compaction somebody asked for has then ended well. Changes nothing once it is aborted. */
+export async function openCompaction(
+  core: Rows & Work & Sources,
+  scope: CompactionScope,
+  { reason, tokens }: Cause,
+  aborted: AbortSignal,
+): Promise<boolean> {
   const { sessionId, rootId, runId } = scope.slot
   const session = sessionOrThrow(core, sessionId)
   const { directory } = session
   const { target, policy, project } = await scope.sight()
   if (reason !== 'manual' && !policy.auto) return false
   const writer = await writerOf(core, session, target)
+  aborted.throwIfAborted()
   const refused = reason === 'overflow' ? tokens : undefined
   const transcript = core.transcripts.of(sessionId)
   const plan = planCompaction(core.sizes, { transcript, reason, policy, ref: target.model.ref, refused })
   if (plan === undefined) return nothing(core, scope, { tokens, trigger: policy.trigger })
   const request = await requestOf(core, { sessionId, directory, plan, refused }, writer)
+  aborted.throwIfAborted()
   const segmentId = core.effects.ids.next('evt')
   core.journal.commit('process', (tx) => {
     markCompacting(core, tx, sessionOrThrow(core, sessionId), core.effects.clock.now())

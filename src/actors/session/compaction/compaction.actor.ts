@@ -14,7 +14,7 @@ export function compactionLogic(core: Rows & Work & Sources, scopeOf: (runId: st
     chartOf(compactionMachine).provide({
       delays: { stall: compactionOverrides(core.effects.env).stall },
       actors: {
-        open: fromPromise(async ({ input }) => openCompaction(core, scopeOf(input.runId), input)),
+        open: fromPromise(async ({ input, signal }) => openCompaction(core, scopeOf(input.runId), input, signal)),
         summarise: fromCallback<{ type: string }, { runId: string; attempt: number }>(({ input, sendBack }) => {
           const { open } = scopeOf(input.runId)
           if (open === undefined) throw new Error('no compaction is open')

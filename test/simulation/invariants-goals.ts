@@ -1,0 +1,61 @@
+/** What holds of the goals of sessions. */
+import { SessionGoal } from '../../src/protocol/session/goal.js'
+import type { Invariant } from './invariants.js'
+import { GOALS, isOff, type Pursuit, pursuitsOf } from './rows.js'
+import type { World } from './world.js'
+
+export const GOAL_INVARIANTS: readonly Invariant[] = [
+  { says: 'a goal is pursued as long as it is active and not paused', when: 'always', fault: pursuedAsSaid },
+  { says: 'nothing is kept of a goal whose session is gone', when: 'always', fault: noneLeft },
+  { says: 'no run follows twice on one end', when: 'always', fault: followedOnce },
+  { says: 'a goal goes on after a run that has ended', when: 'calm', fault: goesOn },
+]
+
+function isPursued({ life }: World, sessionId: string): boolean {
+  const { data } = SessionGoal.safeParse(life.store.sessions.get(sessionId)?.['goal'])
+  return data?.status === 'active' && !data.paused
+}
+
+function pursuedAsSaid(world: World): string | undefined {
+  const rows = new Set(pursuitsOf(world.life).map(({ sessionId }) => sessionId))
+  const wrong = world.sessions.find((id) => world.life.store.sessions.get(id) !== undefined && isPursued(world, id) !== rows.has(id))
+  return wrong && `that of ${wrong} is ${rows.has(wrong) ? '' : 'not '}pursued`
+}
+
+function noneLeft({ life }: World): string | undefined {
+  const left = pursuitsOf(life).find(({ sessionId }) => life.store.sessions.get(sessionId) === undefined)
+  return left && `the row of ${left.sessionId} is there`
+}
+
+/** Where nobody took anything back. How often it went on is told with each run. */
+function followedOnce(world: World): string | undefined {
+  for (const id of world.sessions) {
+    if (world.touched.has(id)) continue
+    const numbers = world
+      .messages(id)
+      .filter(({ info }) => info.role === 'user')
+      .flatMap(({ parts }) =>
+        parts.flatMap((part) => (part.type === 'text' ? [/^The goal .* \((\d+) of at most/.exec(part.text)?.[1]] : [])),
+      )
+      .filter((number) => number !== undefined)
+    const twice = numbers.find((number, at) => number !== '1' && number === numbers[at - 1])
+    if (twice !== undefined) return `${id} was told twice to go on for the ${twice}. time`
+    const first = numbers.filter((number) => number === '1').length
+    if (first > (world.begun.get(id) ?? 0)) return `${id} was told ${first} times to go on for the first time`
+  }
+  return undefined
+}
+
+/** What a plugin that is switched off has left, it goes on with once it is on. */
+function goesOn(world: World): string | undefined {
+  if (isOff(world, GOALS)) return undefined
+  const rests = pursuitsOf(world.life).find((pursuit) => world.sessions.includes(pursuit.sessionId) && isDue(world, pursuit))
+  return rests && `that of ${rests.sessionId} rests`
+}
+
+function isDue({ life }: World, { sessionId, since, isTold }: Pursuit): boolean {
+  const run = life.store.runs.last(sessionId)
+  const ended = run?.finishedAt
+  if (run === undefined || ended === undefined || ended < since) return false
+  return isTold || (run.status === 'interrupted' && run.error !== 'aborted') || run.status === 'error'
+}

@@ -21,7 +21,7 @@ export const searchLimits = {
     /** Characters after which a step takes no further message. */
     stepText: 2_000,
     /** Characters that come and go before the steps that did it are committed, where no step finds nothing left to do before. */
-    commitText: 16_000,
+    commitText: 32_000,
     /** Events that are looked at in one step, and bytes of them: many tell of one message. */
     events: 256,
     eventBytes: 512 * KiB,

@@ -31,14 +31,24 @@ function createWork(handle: Handle) {
   const add = handle.prepare<[string, 0 | 1]>('insert into work (session_id, is_sweep, after) values (?, ?, -1)')
   const move = handle.prepare<[number, number]>('update work set after = ? where key = ?')
   const end = handle.prepare<[number]>('delete from work where key = ?')
+  /** There may be some. */
+  let isListed = true
   return {
-    next: () => next.get(),
-    add: (sessionId: string, isSweep: 0 | 1) => void add.run(sessionId, isSweep),
+    next(): WorkRow | undefined {
+      const row = isListed ? next.get() : undefined
+      isListed = row !== undefined
+      return row
+    },
+    add(sessionId: string, isSweep: 0 | 1): void {
+      isListed = true
+      add.run(sessionId, isSweep)
+    },
     /** `after`: undefined = it is done. */
     advance(key: number, after: number | undefined): void {
       if (after === undefined) end.run(key)
       else move.run(after, key)
     },
+    forget: () => void (isListed = true),
   }
 }
 
@@ -64,7 +74,7 @@ export function createWriter(handle: Handle, source: SearchSource, kept: () => K
     if (isSweep === 1) {
       const docs = docsOf.all(sessionId, after, step)
       for (const { messageId } of docs) if (source.message(messageId) === undefined) entries.remove(messageId)
-      listed.advance(key, docs.at(-1)?.key)
+      listed.advance(key, docs.length < step ? undefined : docs.at(-1)?.key)
     } else {
       listed.advance(key, putSome(entries, source.ofSession(sessionId, after, step))?.position)
     }
@@ -96,6 +106,14 @@ export function createWriter(handle: Handle, source: SearchSource, kept: () => K
     return last !== undefined
   }
 
+  /** Whether anything was done; what is merged and removed changes nothing of what was read. */
+  function read(cursor: number | undefined): boolean {
+    if (through !== undefined && source.head() === through) return false
+    const isMore = work(cursor)
+    through = isMore ? undefined : source.head()
+    return isMore
+  }
+
   function work(cursor: number | undefined): boolean {
     if (cursor === undefined) {
       meta.set('cursor', source.head())
@@ -124,11 +142,10 @@ export function createWriter(handle: Handle, source: SearchSource, kept: () => K
   return {
     step() {
       const cursor = meta.get('cursor')
-      const head = source.head()
-      if (cursor !== undefined && (cursor < source.prunedThrough() || cursor > head)) return { result: 'damaged' } // I3
-      if (!handle.inTransaction) handle.exec('begin')
-      const isMore = entries.mergeOwed() || entries.removeOldest() || (head !== through && work(cursor))
-      through = isMore ? undefined : head
+      const isFirst = !handle.inTransaction
+      if (cursor !== undefined && (cursor < source.prunedThrough() || (isFirst && cursor > source.head()))) return { result: 'damaged' } // I3
+      if (isFirst) handle.exec('begin')
+      const isMore = entries.mergeOwed() || entries.removeOldest() || read(cursor)
       if (isMore && entries.uncommitted < LIMITS.search.commitText) return { result: 'more' }
       const committed = commit()
       return { result: isMore || committed?.isMore === true ? 'more' : 'done', written: committed?.written }
@@ -137,17 +154,18 @@ export function createWriter(handle: Handle, source: SearchSource, kept: () => K
     forget() {
       through = undefined
       meta.forget()
+      listed.forget()
       entries.forget()
     },
   }
 }
 
-/** Answers the last that was put: I4. */
+/** Answers the last that was put, undefined when none follows: I4. */
 function putSome(entries: Entries, messages: readonly SearchedMessage[]): SearchedMessage | undefined {
   let characters = 0
   for (const message of messages) {
     if (entries.put(message)) characters += message.text.length
     if (characters >= LIMITS.search.stepText) return message
   }
-  return messages.at(-1)
+  return messages.length < LIMITS.search.step ? undefined : messages.at(-1)
 }

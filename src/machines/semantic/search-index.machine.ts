@@ -5,7 +5,9 @@
  *    (tag `due`) nobody has to tell of a change.
  * I2 Who searches has what was said before it once `settled` follows its `used`: it is looked behind the last commit again, and a change that
  *    comes meanwhile waits for others, as it would without a search.
- * I3 What is damaged is discarded and made anew once; damaged again before it was current, it rests first.
+ * I3 While changes follow each other they gather, so that turns are not kept up by it: until none has come for a moment, too many wait
+ *    (`filled`), or the first has waited long enough.
+ * I4 What is damaged is discarded and made anew once; damaged again before it was current, it rests first.
  */
 import { assign, setup } from 'xstate'
 import { LIMITS } from '../../protocol/limits.js'
@@ -23,6 +25,8 @@ export type CaughtUp = 'current' | 'damaged'
 type SearchIndexEvent =
   /** Something was said, changed or removed. */
   | { readonly type: 'changed' }
+  /** So much waits that a search would have too much to catch up with. */
+  | { readonly type: 'filled' }
   /** Somebody searches. */
   | { readonly type: 'used' }
   | { readonly type: 'stop.requested' }
@@ -55,7 +59,12 @@ export const searchIndexMachine = setup({
     noteChange: assign({ isBehind: true }),
     clearChange: assign({ isBehind: false }),
   },
-  delays: { rest: LIMITS.search.rest, gathering: LIMITS.search.gathering, retry: delayOf(LIMITS.search.retry) },
+  delays: {
+    rest: LIMITS.search.rest,
+    gathering: LIMITS.search.gathering,
+    longest: LIMITS.search.longest,
+    retry: delayOf(LIMITS.search.retry),
+  },
 }).createMachine({
   id: 'search-index',
   context: { wasDiscarded: false, isBehind: false },
@@ -89,7 +98,18 @@ export const searchIndexMachine = setup({
       on: { changed: { actions: 'noteChange' } },
     },
     current: { tags: 'settled', entry: 'forgive', on: { changed: 'gathering', used: 'catchingUp' } },
-    gathering: { tags: ['due', 'settled'], on: { used: 'catchingUp' }, after: { gathering: 'catchingUp' } },
+    gathering: {
+      tags: 'settled',
+      entry: 'clearChange',
+      on: { used: 'catchingUp', filled: 'catchingUp' },
+      after: { longest: 'catchingUp' },
+      initial: 'quiet',
+      states: {
+        quiet: { on: { changed: 'busy' }, after: { gathering: '#search-index.catchingUp' } },
+        /** More has changed; one change tells as much as many, so that nothing is set again for each. */
+        busy: { tags: 'due', after: { gathering: 'quiet' } },
+      },
+    },
     discarding: {
       entry: 'noteDiscard',
       invoke: { id: 'discard', src: 'discard', input: undefined, onDone: 'opening', onError: 'failed' },

@@ -9,8 +9,8 @@ import { waitAtMost } from '../../kernel/patience.js'
 import type { Pause } from '../../kernel/pause.js'
 
 export interface Indexer {
-  /** Something was said, changed or removed. */
-  changed(): void
+  /** Something was said, changed or removed; `characters` are those of its text. */
+  changed(characters?: number): void
   /** Resolves once the index has what was said before, or cannot, `LIMITS.search.patience` later at the latest. */
   ready(): Promise<void>
   stop(): void
@@ -23,6 +23,7 @@ export function startIndexer(
   onCurrent: () => void = () => undefined,
 ): Indexer {
   const { clock, log } = effects
+  const backlog = createBacklog()
   const logged = async <T>(what: string, work: () => T | Promise<T>): Promise<T> => {
     try {
       return await work()
@@ -43,6 +44,7 @@ export function startIndexer(
   })
 
   async function catchUp(signal: AbortSignal): Promise<CaughtUp> {
+    backlog.clear()
     for (;;) {
       await pause()
       if (signal.aborted) return 'current'
@@ -61,9 +63,10 @@ export function startIndexer(
   const isSettled = () => ref.getSnapshot().hasTag('settled') || ref.getSnapshot().status !== 'active'
 
   return {
-    changed() {
+    changed(characters = 0) {
       const now = ref.getSnapshot()
-      if (!now.hasTag('due') && !now.context.isBehind) ref.send({ type: 'changed' })
+      if (backlog.add(characters) && now.matches('gathering')) ref.send({ type: 'filled' })
+      else if (!now.hasTag('due') && !now.context.isBehind) ref.send({ type: 'changed' })
     },
     async ready() {
       ref.send({ type: 'used' })
@@ -76,6 +79,24 @@ export function startIndexer(
     stop() {
       ref.send({ type: 'stop.requested' })
       search.close()
+    },
+  }
+}
+
+/** What was told since it was last caught up with. */
+function createBacklog() {
+  let changes = 0
+  let characters = 0
+  return {
+    /** Answers whether it is too much. */
+    add(more: number): boolean {
+      changes += 1
+      characters += more
+      return changes >= LIMITS.search.backlog || characters >= LIMITS.search.backlogText
+    },
+    clear(): void {
+      changes = 0
+      characters = 0
     },
   }
 }

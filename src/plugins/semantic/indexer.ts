@@ -24,6 +24,8 @@ export function startIndexer(
 ): Indexer {
   const { clock, log } = effects
   const backlog = createBacklog()
+  /** The last event of those that are being caught up with; undefined where reading has not begun. */
+  let upTo: number | undefined
   const logged = async <T>(what: string, work: () => T | Promise<T>): Promise<T> => {
     try {
       return await work()
@@ -44,11 +46,13 @@ export function startIndexer(
   })
 
   async function catchUp(signal: AbortSignal): Promise<CaughtUp> {
-    backlog.clear()
+    upTo = undefined
     for (;;) {
       await pause()
       if (signal.aborted) return 'current'
-      const step = search.step()
+      if (upTo === undefined) backlog.clear()
+      upTo ??= search.head()
+      const step = search.step(upTo)
       if (step === 'damaged') return 'damaged'
       if (step === 'more') continue
       onCurrent()
@@ -69,7 +73,8 @@ export function startIndexer(
       else if (!now.hasTag('due') && !now.context.isBehind) ref.send({ type: 'changed' })
     },
     async ready() {
-      ref.send({ type: 'used' })
+      const isCovered = ref.getSnapshot().matches('catchingUp') && (upTo === undefined || upTo >= search.head())
+      if (!isCovered) ref.send({ type: 'used' })
       if (isSettled()) return
       const over = new AbortController()
       const settled = waitFor(ref, isSettled, { signal: over.signal }).catch(() => undefined)

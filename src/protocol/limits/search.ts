@@ -46,8 +46,8 @@ export const searchLimits = {
     gathering: 200,
     /** How long changes wait while others follow, how many do, and how many characters of them: what a search has to catch up with. */
     longest: 2 * SECOND,
-    backlog: 1_000,
-    backlogText: 100_000,
+    backlog: 512,
+    backlogText: 32_000,
     /** After the start, unless somebody searches or says something. */
     rest: 5 * SECOND,
     /** How long a search waits for what was said just before it. */

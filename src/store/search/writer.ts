@@ -8,7 +8,7 @@ import type { SearchedMessage, SearchSource } from './source.js'
 
 export interface Writer {
   /** `written`: as `commit` answers it; undefined = nothing was committed. */
-  step(): { readonly result: ReturnType<SearchIndex['step']>; readonly written?: number | undefined }
+  step(upTo?: number): { readonly result: ReturnType<SearchIndex['step']>; readonly written?: number | undefined }
   /** Commits the steps that are not; answers the characters of all commits, undefined where there was nothing to commit. */
   commit(): number | undefined
   /** To be called when steps are rolled back (I6). */
@@ -107,8 +107,9 @@ export function createWriter(handle: Handle, source: SearchSource, kept: () => K
   }
 
   /** Whether anything was done; what is merged and removed changes nothing of what was read. */
-  function read(cursor: number | undefined): boolean {
+  function read(cursor: number | undefined, upTo: number): boolean {
     if (through !== undefined && source.head() === through) return false
+    if (cursor !== undefined && cursor >= upTo && meta.get('read') === 1 && listed.next() === undefined) return false
     const isMore = work(cursor)
     through = isMore ? undefined : source.head()
     return isMore
@@ -140,12 +141,12 @@ export function createWriter(handle: Handle, source: SearchSource, kept: () => K
   }
 
   return {
-    step() {
+    step(upTo = Number.POSITIVE_INFINITY) {
       const cursor = meta.get('cursor')
       const isFirst = !handle.inTransaction
       if (cursor !== undefined && (cursor < source.prunedThrough() || (isFirst && cursor > source.head()))) return { result: 'damaged' } // I3
       if (isFirst) handle.exec('begin')
-      const isMore = entries.mergeOwed() || entries.removeOldest() || read(cursor)
+      const isMore = entries.mergeOwed() || entries.removeOldest() || read(cursor, upTo)
       if (isMore && entries.uncommitted < LIMITS.search.commitText) return { result: 'more' }
       const committed = commit()
       return { result: isMore || committed?.isMore === true ? 'more' : 'done', written: committed?.written }

@@ -1,4 +1,4 @@
-// Holds what indexing a turn costs, counted: what makes it dearer has to raise a number here, and what has become less lowers it.
+// Holds what indexing costs beside turns, counted: what makes it dearer has to raise a number here, and what has become less lowers it.
 import { expect, it } from 'vitest'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import { counted } from '../../fakes/counted.js'
@@ -47,4 +47,25 @@ it('of those that have gathered: less for each, in one commit', async () => {
   const turns = Math.floor(LIMITS.search.backlogText / LONG.length)
   expect(turns).toBe(31)
   expect(await costOf(turns)).toEqual({ statements: 454, commits: 2, steps: 18 })
+})
+
+it('is done once the event was read that it was asked for, and what came before, whatever follows', () => {
+  const store = storeWith([])
+  catchUp(store)
+  const said = (from: number, to: number) =>
+    store.transact('process', () => {
+      for (let at = from; at < to; at++) {
+        say(store, { id: `msg_${at}`, text: `number ${at}` })
+        tell(store, 'message.updated', { info: { id: `msg_${at}` } })
+      }
+    })
+  said(0, 10)
+  const upTo = store.search.head()
+  said(10, 40)
+  const steps = Array.from({ length: 9 }, () => store.search.step(upTo)) // some merge
+  expect(steps).toContain('done')
+  expect(store.search.size()).toBe(2 * LIMITS.search.step)
+  catchUp(store)
+  expect(store.search.size()).toBe(40)
+  store.close()
 })

@@ -40,7 +40,7 @@ const onDamage = [
 ] as const
 
 export const searchIndexMachine = setup({
-  types: { context: {} as SearchIndexContext, events: {} as SearchIndexEvent, tags: {} as 'settled' | 'due' },
+  types: { context: {} as SearchIndexContext, events: {} as SearchIndexEvent, tags: {} as 'settled' | 'due' | 'gathers' | 'reads' },
   actors: {
     /** Opens the file, or makes it; answers whether it begins from nothing. */
     open: requiredPromise<{ readonly isNew: boolean }, undefined>('open'),
@@ -93,6 +93,7 @@ export const searchIndexMachine = setup({
       invoke: { id: 'rebuild', src: 'catchUp', input: undefined, onDone: [...onDamage, { target: 'catchingUp' }], onError: 'failed' },
     },
     catchingUp: {
+      tags: 'reads',
       entry: 'clear',
       invoke: {
         id: 'catchUp',
@@ -110,7 +111,7 @@ export const searchIndexMachine = setup({
     },
     current: { tags: 'settled', entry: 'forgive', on: { changed: 'gathering', used: 'catchingUp' } },
     gathering: {
-      tags: 'settled',
+      tags: ['settled', 'gathers'],
       entry: 'clear',
       on: { used: 'catchingUp', filled: 'catchingUp' },
       after: { longest: 'catchingUp' },

@@ -69,11 +69,11 @@ export function startIndexer(
   return {
     changed(characters = 0) {
       const now = ref.getSnapshot()
-      if (backlog.add(characters) && now.matches('gathering')) ref.send({ type: 'filled' })
+      if (backlog.add(characters) && now.hasTag('gathers')) ref.send({ type: 'filled' })
       else if (!now.hasTag('due') && !now.context.isBehind) ref.send({ type: 'changed' })
     },
     async ready() {
-      const isCovered = ref.getSnapshot().matches('catchingUp') && (upTo === undefined || upTo >= search.head())
+      const isCovered = ref.getSnapshot().hasTag('reads') && (upTo === undefined || upTo >= search.head())
       if (!isCovered) ref.send({ type: 'used' })
       if (isSettled()) return
       const over = new AbortController()

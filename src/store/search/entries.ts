@@ -88,9 +88,35 @@ function createNoted() {
   }
 }
 
+/** The vocabulary: words as they are spelt, to find what was mistyped. */
+function createSpelling(handle: Handle) {
+  const noted = createNoted()
+  const noteTerm = handle.prepare<[string]>('insert into terms (term) values (?) on conflict do nothing')
+  const noteSpelling = handle.prepare<[number | bigint, string]>('insert into spelling (rowid, term) values (?, ?)')
+  const lastTerm = handle.prepare<[], { n: number }>('select coalesce(max(key), 0) as n from terms')
+  const countTerms = () => lastTerm.get()?.n ?? 0
+  let terms = countTerms()
+  return {
+    note(words: Iterable<string>): void {
+      for (const word of words) {
+        if (terms >= LIMITS.search.vocabulary) return
+        if (noted.has(word) || !SPELT.test(word)) continue
+        const { changes, lastInsertRowid } = noteTerm.run(word)
+        if (changes === 0) continue
+        noteSpelling.run(lastInsertRowid, ` ${word} `)
+        terms++
+      }
+    },
+    forget(): void {
+      noted.clear()
+      terms = countTerms()
+    },
+  }
+}
+
 export function createEntries(handle: Handle, meta: Meta, kept: () => KeptText): Entries {
   const amounts = createAmounts(meta)
-  const noted = createNoted()
+  const spelling = createSpelling(handle)
   const oldest = handle.prepare<[number], { messageId: string; created: number }>(
     'select message_id as messageId, created from docs order by created, key limit ?',
   )
@@ -104,16 +130,11 @@ export function createEntries(handle: Handle, meta: Meta, kept: () => KeptText):
   const deleteDoc = handle.prepare<[number]>('delete from docs where key = ?')
   const deleteWords = handle.prepare<[number]>('delete from words where rowid = ?')
   const deleteGrams = handle.prepare<[number]>('delete from grams where rowid = ?')
-  const noteTerm = handle.prepare<[string]>('insert into terms (term) values (?) on conflict do nothing')
-  const noteSpelling = handle.prepare<[number | bigint, string]>('insert into spelling (rowid, term) values (?, ?)')
   const merging = createMerging(handle)
   let uncommitted = 0
   let written = 0
   /** No message is of before. */
   let first = Number.NEGATIVE_INFINITY
-  const lastTerm = handle.prepare<[], { n: number }>('select coalesce(max(key), 0) as n from terms')
-  const countTerms = () => lastTerm.get()?.n ?? 0
-  let terms = countTerms()
 
   function remove(messageId: string): void {
     const doc = known.get(messageId)
@@ -123,17 +144,6 @@ export function createEntries(handle: Handle, meta: Meta, kept: () => KeptText):
     deleteDoc.run(doc.key)
     deleteWords.run(doc.key)
     deleteGrams.run(doc.key)
-  }
-
-  function note(words: Iterable<string>): void {
-    for (const word of words) {
-      if (terms >= LIMITS.search.vocabulary) return
-      if (noted.has(word) || !SPELT.test(word)) continue
-      const { changes, lastInsertRowid } = noteTerm.run(word)
-      if (changes === 0) continue
-      noteSpelling.run(lastInsertRowid, ` ${word} `)
-      terms++
-    }
   }
 
   return {
@@ -150,7 +160,7 @@ export function createEntries(handle: Handle, meta: Meta, kept: () => KeptText):
       insertWords.run(key, said.join(' '), parts.join(' '))
       insertGrams.run(key, folded(text))
       first = Math.min(first, created)
-      note(new Set([...said, ...parts]))
+      spelling.note(new Set([...said, ...parts]))
       return true
     },
     remove,
@@ -181,8 +191,7 @@ export function createEntries(handle: Handle, meta: Meta, kept: () => KeptText):
     forget() {
       uncommitted = 0
       first = Number.NEGATIVE_INFINITY
-      noted.clear()
-      terms = countTerms()
+      spelling.forget()
     },
     mergeOwed: merging.step,
   }

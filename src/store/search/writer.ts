@@ -3,7 +3,7 @@ import type { Database as Handle } from 'better-sqlite3'
 import { LIMITS } from '../../protocol/limits.js'
 import type { KeptText, SearchIndex } from '../found.js'
 import { createEntries, type Entries } from './entries.js'
-import { createMeta } from './meta.js'
+import { createMeta, type Meta } from './meta.js'
 import type { SearchedMessage, SearchSource } from './source.js'
 
 export interface Writer {
@@ -31,24 +31,14 @@ function createWork(handle: Handle) {
   const add = handle.prepare<[string, 0 | 1]>('insert into work (session_id, is_sweep, after) values (?, ?, -1)')
   const move = handle.prepare<[number, number]>('update work set after = ? where key = ?')
   const end = handle.prepare<[number]>('delete from work where key = ?')
-  /** There may be some. */
-  let isListed = true
   return {
-    next(): WorkRow | undefined {
-      const row = isListed ? next.get() : undefined
-      isListed = row !== undefined
-      return row
-    },
-    add(sessionId: string, isSweep: 0 | 1): void {
-      isListed = true
-      add.run(sessionId, isSweep)
-    },
+    next: () => next.get(),
+    add: (sessionId: string, isSweep: 0 | 1) => void add.run(sessionId, isSweep),
     /** `after`: undefined = it is done. */
     advance(key: number, after: number | undefined): void {
       if (after === undefined) end.run(key)
       else move.run(after, key)
     },
-    forget: () => void (isListed = true),
   }
 }
 
@@ -61,13 +51,6 @@ export function createWriter(handle: Handle, source: SearchSource, kept: () => K
   const entries = createEntries(handle, meta, kept)
   /** The last event there was when nothing was left to be read; what was told of it may still be merged. */
   let through: number | undefined
-
-  /** Every message there is, by its row; what happens meanwhile is told by the events behind the cursor. */
-  function readAll(after: number): void {
-    const last = putSome(entries, source.all(after, LIMITS.search.step))
-    if (last === undefined) meta.set('read', 1)
-    else meta.set('after', last.key)
-  }
 
   function readSession({ key, sessionId, after, isSweep }: WorkRow): void {
     const { step } = LIMITS.search
@@ -123,7 +106,7 @@ export function createWriter(handle: Handle, source: SearchSource, kept: () => K
       return true
     }
     if (meta.get('read') !== 1) {
-      readAll(meta.get('after') ?? 0)
+      readAll({ entries, meta, source })
       return true
     }
     const row = listed.next()
@@ -155,10 +138,16 @@ export function createWriter(handle: Handle, source: SearchSource, kept: () => K
     forget() {
       through = undefined
       meta.forget()
-      listed.forget()
       entries.forget()
     },
   }
+}
+
+/** Every message there is, by its row; what happens meanwhile is told by the events behind the cursor. */
+function readAll({ entries, meta, source }: { readonly entries: Entries; readonly meta: Meta; readonly source: SearchSource }): void {
+  const last = putSome(entries, source.all(meta.get('after') ?? 0, LIMITS.search.step))
+  if (last === undefined) meta.set('read', 1)
+  else meta.set('after', last.key)
 }
 
 /** Answers the last that was put, undefined when none follows: I4. */

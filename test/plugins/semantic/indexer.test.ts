@@ -86,7 +86,7 @@ it('looks once more for a search that comes when it has begun, if anything was s
   await indexer.ready()
   await second
   expect(looks).toEqual([0, 0, 1])
-  during.push(() => (second = indexer.ready()))
+  during.push(() => void (second = indexer.ready()))
   await indexer.ready()
   await second
   expect(looks).toEqual([0, 0, 1, 1])

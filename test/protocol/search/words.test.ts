@@ -41,8 +41,8 @@ const roll = (size: number): number => {
   state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0
   return Math.floor(((state >>> 0) / 2 ** 32) * size)
 }
-const PLAIN = [...'abzAXZ019 _-./ \n']
-const ANY = [...PLAIN, ...'éßÄИжΣς漢字かカ한ไ٣²ﬁǅ', '\u0301', '\u00A0', '😀', '\uD800']
+const PLAIN = 'abzAXZ019 _-./ \n'.split('')
+const ANY = [...PLAIN, ...'éßÄИжΣς漢字かカ한ไ٣²ﬁǅ'.split(''), '\u0301', '\u00A0', '😀', '\uD800']
 const texts = (letters: readonly string[]) =>
   Array.from({ length: 2000 }, () => Array.from({ length: roll(40) }, () => letters[roll(letters.length)]).join(''))
 
@@ -55,6 +55,7 @@ describe('what is indexed is what the rules say', () => {
   ])('of any text of %s letters, and of each of its words', (_name, letters) => {
     const found = texts(letters)
     expect(found.map((text) => indexedWords(text))).toEqual(found.map(wordsByRule))
-    expect(found.map(identifierParts)).toEqual(found.map(partsByRule))
+    const words = found.flatMap((text) => text.normalize('NFC').match(WORD) ?? [])
+    expect(words.map(identifierParts)).toEqual(words.map(partsByRule))
   })
 })

@@ -161,7 +161,8 @@ export interface RunEnd {
 }
 
 /** The index of what was said, and what of it somebody may see. */
-export interface SearchDoor extends Pick<SearchIndex, 'open' | 'step' | 'discard' | 'close' | 'useVectors' | 'unembedded' | 'putVectors'> {
+export interface SearchDoor
+  extends Pick<SearchIndex, 'open' | 'step' | 'head' | 'discard' | 'close' | 'useVectors' | 'unembedded' | 'putVectors'> {
   /**
    * The best `limit` matches that are shown now and may be seen; undefined while the index cannot be asked. Throws `resource.not_found`,
    * `auth.session_forbidden` and `auth.directory_forbidden` for a session that is none, or none of the caller's. In parts, none of which is long.

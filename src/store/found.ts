@@ -27,8 +27,10 @@ export interface KeptText {
 export interface SearchIndex {
   /** Opens the file, or makes it; answers whether it begins from nothing. Throws `store.unavailable`. */
   open(): { readonly isNew: boolean }
-  /** One bounded step towards what the sessions hold now; `damaged`: it cannot be kept up, and the file is to be discarded. Throws `store.unavailable`, also while it is not open. */
-  step(): 'more' | 'done' | 'damaged'
+  /** One bounded step towards what the sessions hold now, or held by event `upTo`; `damaged`: it cannot be kept up, and the file is to be discarded. Throws `store.unavailable`, also while it is not open. */
+  step(upTo?: number): 'more' | 'done' | 'damaged'
+  /** The last event there is. */
+  head(): number
   /** Forgets everything; the next `open` begins from nothing. */
   discard(): void
   /**

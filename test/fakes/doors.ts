@@ -54,6 +54,7 @@ export const noDoors: Pick<
   search: {
     open: unused,
     step: unused,
+    head: unused,
     discard: unused,
     close: unused,
     parts: unused,

@@ -262,7 +262,10 @@ describe('every transition is covered by generated paths', () => {
       done('discard'),
       error('discard'),
       after('rest', 'search-index.resting'),
-      after('gathering', 'search-index.gathering'),
+      { type: 'filled' },
+      after('longest', 'search-index.gathering'),
+      after('gathering', 'search-index.gathering.quiet'),
+      after('gathering', 'search-index.gathering.busy'),
       after('retry', 'search-index.failed'),
     ])
     expect(missing(explored)).toEqual([])

@@ -1,4 +1,5 @@
 /** What holds of the goals of sessions. */
+import { ABORTED } from '../../src/actors/session/run/closing.js'
 import { SessionGoal } from '../../src/protocol/session/goal.js'
 import type { Invariant } from './invariants.js'
 import { GOALS, isOff, type Pursuit, pursuitsOf } from './rows.js'
@@ -57,5 +58,5 @@ function isDue({ life }: World, { sessionId, since, isTold }: Pursuit): boolean 
   const run = life.store.runs.last(sessionId)
   const ended = run?.finishedAt
   if (run === undefined || ended === undefined || ended < since) return false
-  return isTold || (run.status === 'interrupted' && run.error !== 'aborted') || run.status === 'error'
+  return isTold || (run.status === 'interrupted' && run.error !== ABORTED) || run.status === 'error'
 }

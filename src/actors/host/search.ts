@@ -30,7 +30,8 @@ export function createSearchDoor({ store, owners }: Pick<Rows, 'store' | 'owners
 
   return {
     open: () => search.open(),
-    step: () => search.step(),
+    step: (upTo) => search.step(upTo),
+    head: () => search.head(),
     discard: () => search.discard(),
     close: () => search.close(),
     useVectors: (model) => search.useVectors(model),

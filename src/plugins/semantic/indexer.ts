@@ -9,8 +9,8 @@ import { waitAtMost } from '../../kernel/patience.js'
 import type { Pause } from '../../kernel/pause.js'
 
 export interface Indexer {
-  /** Something was said, changed or removed. */
-  changed(): void
+  /** Something was said, changed or removed; `characters` are those of its text. */
+  changed(characters?: number): void
   /** Resolves once the index has what was said before, or cannot, `LIMITS.search.patience` later at the latest. */
   ready(): Promise<void>
   stop(): void
@@ -23,6 +23,9 @@ export function startIndexer(
   onCurrent: () => void = () => undefined,
 ): Indexer {
   const { clock, log } = effects
+  const backlog = createBacklog()
+  /** The last event of those that are being caught up with; undefined where reading has not begun. */
+  let upTo: number | undefined
   const logged = async <T>(what: string, work: () => T | Promise<T>): Promise<T> => {
     try {
       return await work()
@@ -43,10 +46,13 @@ export function startIndexer(
   })
 
   async function catchUp(signal: AbortSignal): Promise<CaughtUp> {
+    upTo = undefined
     for (;;) {
       await pause()
       if (signal.aborted) return 'current'
-      const step = search.step()
+      if (upTo === undefined) backlog.clear()
+      upTo ??= search.head()
+      const step = search.step(upTo)
       if (step === 'damaged') return 'damaged'
       if (step === 'more') continue
       onCurrent()
@@ -61,12 +67,14 @@ export function startIndexer(
   const isSettled = () => ref.getSnapshot().hasTag('settled') || ref.getSnapshot().status !== 'active'
 
   return {
-    changed() {
+    changed(characters = 0) {
       const now = ref.getSnapshot()
-      if (!now.hasTag('due') && !now.context.isBehind) ref.send({ type: 'changed' })
+      if (backlog.add(characters) && now.hasTag('gathers')) ref.send({ type: 'filled' })
+      else if (!now.hasTag('due') && !now.context.isBehind) ref.send({ type: 'changed' })
     },
     async ready() {
-      ref.send({ type: 'used' })
+      const isCovered = ref.getSnapshot().hasTag('reads') && (upTo === undefined || upTo >= search.head())
+      if (!isCovered) ref.send({ type: 'used' })
       if (isSettled()) return
       const over = new AbortController()
       const settled = waitFor(ref, isSettled, { signal: over.signal }).catch(() => undefined)
@@ -76,6 +84,24 @@ export function startIndexer(
     stop() {
       ref.send({ type: 'stop.requested' })
       search.close()
+    },
+  }
+}
+
+/** What was told since it was last caught up with. */
+function createBacklog() {
+  let changes = 0
+  let characters = 0
+  return {
+    /** Answers whether it is too much. */
+    add(more: number): boolean {
+      changes += 1
+      characters += more
+      return changes >= LIMITS.search.backlog || characters >= LIMITS.search.backlogText
+    },
+    clear(): void {
+      changes = 0
+      characters = 0
     },
   }
 }

@@ -35,7 +35,10 @@ export function semanticPlugin({ pause = createPause(), env = {} }: SemanticOpti
       return {
         tools: [searchTool(deps)],
         operations: { [searchRoutes.search.id]: ({ caller, query, signal }) => search(deps, { caller, query, signal }) },
-        events: { namespaces: ['message.', 'session.created', 'session.deleted'], deliver: () => started.changed() },
+        events: {
+          namespaces: ['message.', 'session.created', 'session.deleted'],
+          deliver: ({ properties }) => started.changed(charactersOf(properties)),
+        },
       }
     },
     async stop() {
@@ -43,6 +46,12 @@ export function semanticPlugin({ pause = createPause(), env = {} }: SemanticOpti
       indexer?.stop()
     },
   }
+}
+
+/** Those of its part that an index may have to read. */
+function charactersOf(properties: unknown): number {
+  const { part } = properties as { readonly part?: { readonly text?: unknown } }
+  return typeof part?.text === 'string' ? Math.min(part.text.length, LIMITS.search.text) : 0
 }
 
 type Asked = {

@@ -21,7 +21,7 @@ export const searchLimits = {
     /** Characters after which a step takes no further message. */
     stepText: 2_000,
     /** Characters that come and go before the steps that did it are committed, where no step finds nothing left to do before. */
-    commitText: 16_000,
+    commitText: 32_000,
     /** Events that are looked at in one step, and bytes of them: many tell of one message. */
     events: 256,
     eventBytes: 512 * KiB,
@@ -42,8 +42,12 @@ export const searchLimits = {
     waitingEach: 100,
     /** Sessions a caller who may see only some is shown hits of, the newest. */
     sessions: 20_000,
-    /** How long a change waits for others. */
+    /** Nothing has changed for so long: what was said before is indexed. */
     gathering: 200,
+    /** How long changes wait while others follow, how many do, and how many characters of them: what a search has to catch up with. */
+    longest: 2 * SECOND,
+    backlog: 512,
+    backlogText: 32_000,
     /** After the start, unless somebody searches or says something. */
     rest: 5 * SECOND,
     /** How long a search waits for what was said just before it. */

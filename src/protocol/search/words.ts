@@ -5,6 +5,9 @@ import { LIMITS } from '../limits.js'
 const WORD = /[\p{L}\p{N}\p{M}]+/gu
 /** Between the parts of an identifier: `parse|Http|Request|2`, `HTTP|Server`. */
 const SEAM = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})/u
+/** In a word of ASCII alone, whether `SEAM` is anywhere: most words have none. */
+const PLAIN_SEAM = /[a-z\d][A-Z]|[A-Z][A-Z][a-z]|[A-Za-z]\d|\d[A-Za-z]/
+const PLAIN_WORD = /[A-Za-z\d]+/g
 /** Scripts that are written without spaces. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/gu
@@ -17,15 +20,41 @@ export function folded(text: string): string {
   return text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase().replaceAll('ß', 'ss').normalize('NFC')
 }
 
-/** Every word of a text in its order, folded. */
-export function wordsOf(text: string): string[] {
-  return matches(text.normalize('NFC'), WORD).map((word) => folded(word).slice(0, LONGEST))
+/** What is indexed of a text, folded. */
+export interface IndexedWords {
+  /** Every word in its order. */
+  readonly said: readonly string[]
+  /** What is found beside them: parts of identifiers, pairs, and what stands between runs without spaces. */
+  readonly parts: readonly string[]
+}
+
+export function indexedWords(text: string): IndexedWords {
+  return PLAIN.test(text) ? ofPlain(matches(text, PLAIN_WORD)) : ofAny(text.normalize('NFC'))
+}
+
+/** As `ofAny` has it, where folding is nothing but lower case and every script has spaces. */
+function ofPlain(words: readonly string[]): IndexedWords {
+  const parts: string[] = []
+  for (const word of words) if (PLAIN_SEAM.test(word)) for (const part of word.split(SEAM)) parts.push(indexed(part.toLowerCase()))
+  return { said: words.map((word) => indexed(word.toLowerCase())), parts }
+}
+
+function ofAny(normal: string): IndexedWords {
+  const words = matches(normal, WORD)
+  const parts = words.flatMap(identifierParts)
+  if (isUnspaced(normal)) for (const word of words) if (isUnspaced(word)) parts.push(...spacedPieces(word))
+  return { said: words.map((word) => indexed(folded(word))), parts: [...parts, ...pairsOf(normal)] }
+}
+
+function indexed(word: string): string {
+  return word.length > LONGEST ? word.slice(0, LONGEST) : word
 }
 
 /** The parts of a word that is an identifier, folded; empty when it has only one. */
 export function identifierParts(word: string): string[] {
+  if (PLAIN.test(word) && !PLAIN_SEAM.test(word)) return []
   const parts = word.split(SEAM)
-  return parts.length < 2 ? [] : parts.map((part) => folded(part).slice(0, LONGEST)).filter((part) => part !== '')
+  return parts.length < 2 ? [] : parts.map((part) => indexed(folded(part))).filter((part) => part !== '')
 }
 
 /** Pairs of neighbouring characters of each run that is written without spaces, and its last character. */
@@ -34,13 +63,6 @@ export function pairsOf(text: string): string[] {
     const characters = [...run]
     return characters.map((character, at) => character + (characters[at + 1] ?? ''))
   })
-}
-
-/** What is indexed of a text beside its words: parts of identifiers, pairs, and what stands between runs without spaces. */
-export function sideWords(text: string): string[] {
-  const normal = text.normalize('NFC')
-  const words = matches(normal, WORD)
-  return [...words.flatMap(identifierParts), ...words.flatMap((word) => (isUnspaced(word) ? spacedPieces(word) : [])), ...pairsOf(normal)]
 }
 
 function spacedPieces(word: string): string[] {

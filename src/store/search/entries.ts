@@ -1,8 +1,7 @@
 /** What the file of the index has of each message: its text, its words, and how they are spelt. Written inside the step of its caller. */
 import type { Database as Handle } from 'better-sqlite3'
-import { createLru } from '../../kernel/lru.js'
 import { LIMITS } from '../../protocol/limits.js'
-import { folded, sideWords, wordsOf } from '../../protocol/search/words.js'
+import { folded, indexedWords } from '../../protocol/search/words.js'
 import type { KeptText } from '../found.js'
 import { createAmounts, type Meta } from './meta.js'
 import type { SearchedMessage } from './source.js'
@@ -66,12 +65,58 @@ function createMerging(handle: Handle) {
   }
 }
 
-/** Words that are remembered as noted. */
-const REMEMBERED = 4096
+/** Words that are remembered as noted: so many, and as many of before; longer ones would keep the texts they are of. */
+const REMEMBERED = { words: 8192, length: 12 }
+
+/** A text has hundreds of words: each costs one look, and no order is kept of which was used when. */
+function createNoted() {
+  let words = new Set<string>()
+  let before = new Set<string>()
+  return {
+    /** Whether it is known to be noted already; to be noted if not. */
+    has(word: string): boolean {
+      if (word.length > REMEMBERED.length) return false
+      if (words.has(word)) return true
+      if (words.size === REMEMBERED.words) [words, before] = [new Set(), words]
+      words.add(word)
+      return before.has(word)
+    },
+    clear(): void {
+      words = new Set()
+      before = new Set()
+    },
+  }
+}
+
+/** The vocabulary: words as they are spelt, to find what was mistyped. */
+function createSpelling(handle: Handle) {
+  const noted = createNoted()
+  const noteTerm = handle.prepare<[string]>('insert into terms (term) values (?) on conflict do nothing')
+  const noteSpelling = handle.prepare<[number | bigint, string]>('insert into spelling (rowid, term) values (?, ?)')
+  const lastTerm = handle.prepare<[], { n: number }>('select coalesce(max(key), 0) as n from terms')
+  const countTerms = () => lastTerm.get()?.n ?? 0
+  let terms = countTerms()
+  return {
+    note(words: Iterable<string>): void {
+      for (const word of words) {
+        if (terms >= LIMITS.search.vocabulary) return
+        if (noted.has(word) || !SPELT.test(word)) continue
+        const { changes, lastInsertRowid } = noteTerm.run(word)
+        if (changes === 0) continue
+        noteSpelling.run(lastInsertRowid, ` ${word} `)
+        terms++
+      }
+    },
+    forget(): void {
+      noted.clear()
+      terms = countTerms()
+    },
+  }
+}
 
 export function createEntries(handle: Handle, meta: Meta, kept: () => KeptText): Entries {
   const amounts = createAmounts(meta)
-  const noted = createLru<string, true>(REMEMBERED)
+  const spelling = createSpelling(handle)
   const oldest = handle.prepare<[number], { messageId: string; created: number }>(
     'select message_id as messageId, created from docs order by created, key limit ?',
   )
@@ -85,14 +130,11 @@ export function createEntries(handle: Handle, meta: Meta, kept: () => KeptText):
   const deleteDoc = handle.prepare<[number]>('delete from docs where key = ?')
   const deleteWords = handle.prepare<[number]>('delete from words where rowid = ?')
   const deleteGrams = handle.prepare<[number]>('delete from grams where rowid = ?')
-  const noteTerm = handle.prepare<[string]>('insert into terms (term) values (?) on conflict do nothing')
-  const noteSpelling = handle.prepare<[number | bigint, string]>('insert into spelling (rowid, term) values (?, ?)')
   const merging = createMerging(handle)
   let uncommitted = 0
   let written = 0
-  const lastTerm = handle.prepare<[], { n: number }>('select coalesce(max(key), 0) as n from terms')
-  const countTerms = () => lastTerm.get()?.n ?? 0
-  let terms = countTerms()
+  /** No message is of before. */
+  let first = Number.NEGATIVE_INFINITY
 
   function remove(messageId: string): void {
     const doc = known.get(messageId)
@@ -102,18 +144,6 @@ export function createEntries(handle: Handle, meta: Meta, kept: () => KeptText):
     deleteDoc.run(doc.key)
     deleteWords.run(doc.key)
     deleteGrams.run(doc.key)
-  }
-
-  function note(words: Iterable<string>): void {
-    for (const word of words) {
-      if (terms >= LIMITS.search.vocabulary) return
-      if (noted.get(word) === true || !SPELT.test(word)) continue
-      noted.set(word, true)
-      const { changes, lastInsertRowid } = noteTerm.run(word)
-      if (changes === 0) continue
-      noteSpelling.run(lastInsertRowid, ` ${word} `)
-      terms++
-    }
   }
 
   return {
@@ -126,20 +156,20 @@ export function createEntries(handle: Handle, meta: Meta, kept: () => KeptText):
       uncommitted += text.length
       const { lastInsertRowid: key } = insert.run(id, sessionId, role, created, text)
       amounts.add(text)
-      const said = wordsOf(text)
-      const parts = sideWords(text)
+      const { said, parts } = indexedWords(text)
       insertWords.run(key, said.join(' '), parts.join(' '))
       insertGrams.run(key, folded(text))
-      note(new Set([...said, ...parts]))
+      first = Math.min(first, created)
+      spelling.note(new Set([...said, ...parts]))
       return true
     },
     remove,
     removeOldest() {
       const { bytes, since } = kept()
-      const [first] = oldest.all(1)
-      if (first === undefined || (amounts.bytes() <= bytes && first.created >= since)) return false
+      if (amounts.bytes() <= bytes && first >= since) return false
       let count = 0
       for (const { messageId, created } of oldest.all(LIMITS.search.step)) {
+        first = created
         const isTooMuch = amounts.bytes() > bytes
         if (!isTooMuch && created >= since) break
         remove(messageId)
@@ -160,8 +190,8 @@ export function createEntries(handle: Handle, meta: Meta, kept: () => KeptText):
     },
     forget() {
       uncommitted = 0
-      noted.clear()
-      terms = countTerms()
+      first = Number.NEGATIVE_INFINITY
+      spelling.forget()
     },
     mergeOwed: merging.step,
   }

@@ -66,9 +66,9 @@ export function createSearchIndex(path: string | undefined, source: SearchSource
       removeIndexFile(path)
       return use()
     },
-    step() {
+    step(upTo) {
       if (opened === undefined) throw new SvcError('store.unavailable', 'The index of the search is not open.')
-      return opened.isSpoilt ? 'damaged' : stepped(opened)
+      return opened.isSpoilt ? 'damaged' : stepped(opened, upTo)
     },
     *parts(query, limit, sessions, vector) {
       const handle = opened?.handle
@@ -116,6 +116,7 @@ export function createSearchIndex(path: string | undefined, source: SearchSource
       opened = undefined
       if (path !== undefined) removeIndexFile(path)
     },
+    head: () => source.head(),
     keep: (text) => void (kept = text),
     isShown: (messageId) => source.isShown(messageId),
     size: () => opened?.lookup.size() ?? 0,
@@ -140,9 +141,9 @@ function openIn(path: string | undefined, source: SearchSource, kept: () => Kept
   }
 }
 
-function stepped({ handle, log, writer }: Opened): ReturnType<SearchIndex['step']> {
+function stepped({ handle, log, writer }: Opened, upTo?: number): ReturnType<SearchIndex['step']> {
   try {
-    const { result, written } = writer.step()
+    const { result, written } = writer.step(upTo)
     if (written !== undefined) log.committed(written)
     return result
   } catch (error) {

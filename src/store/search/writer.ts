@@ -3,12 +3,12 @@ import type { Database as Handle } from 'better-sqlite3'
 import { LIMITS } from '../../protocol/limits.js'
 import type { KeptText, SearchIndex } from '../found.js'
 import { createEntries, type Entries } from './entries.js'
-import { createMeta } from './meta.js'
+import { createMeta, type Meta } from './meta.js'
 import type { SearchedMessage, SearchSource } from './source.js'
 
 export interface Writer {
   /** `written`: as `commit` answers it; undefined = nothing was committed. */
-  step(): { readonly result: ReturnType<SearchIndex['step']>; readonly written?: number | undefined }
+  step(upTo?: number): { readonly result: ReturnType<SearchIndex['step']>; readonly written?: number | undefined }
   /** Commits the steps that are not; answers the characters of all commits, undefined where there was nothing to commit. */
   commit(): number | undefined
   /** To be called when steps are rolled back (I6). */
@@ -52,19 +52,12 @@ export function createWriter(handle: Handle, source: SearchSource, kept: () => K
   /** The last event there was when nothing was left to be read; what was told of it may still be merged. */
   let through: number | undefined
 
-  /** Every message there is, by its row; what happens meanwhile is told by the events behind the cursor. */
-  function readAll(after: number): void {
-    const last = putSome(entries, source.all(after, LIMITS.search.step))
-    if (last === undefined) meta.set('read', 1)
-    else meta.set('after', last.key)
-  }
-
   function readSession({ key, sessionId, after, isSweep }: WorkRow): void {
     const { step } = LIMITS.search
     if (isSweep === 1) {
       const docs = docsOf.all(sessionId, after, step)
       for (const { messageId } of docs) if (source.message(messageId) === undefined) entries.remove(messageId)
-      listed.advance(key, docs.at(-1)?.key)
+      listed.advance(key, docs.length < step ? undefined : docs.at(-1)?.key)
     } else {
       listed.advance(key, putSome(entries, source.ofSession(sessionId, after, step))?.position)
     }
@@ -96,6 +89,15 @@ export function createWriter(handle: Handle, source: SearchSource, kept: () => K
     return last !== undefined
   }
 
+  /** Whether anything was done; what is merged and removed changes nothing of what was read. */
+  function read(cursor: number | undefined, upTo: number): boolean {
+    if (through !== undefined && source.head() === through) return false
+    if (cursor !== undefined && cursor >= upTo && meta.get('read') === 1 && listed.next() === undefined) return false
+    const isMore = work(cursor)
+    through = isMore ? undefined : source.head()
+    return isMore
+  }
+
   function work(cursor: number | undefined): boolean {
     if (cursor === undefined) {
       meta.set('cursor', source.head())
@@ -104,7 +106,7 @@ export function createWriter(handle: Handle, source: SearchSource, kept: () => K
       return true
     }
     if (meta.get('read') !== 1) {
-      readAll(meta.get('after') ?? 0)
+      readAll({ entries, meta, source })
       return true
     }
     const row = listed.next()
@@ -122,13 +124,12 @@ export function createWriter(handle: Handle, source: SearchSource, kept: () => K
   }
 
   return {
-    step() {
+    step(upTo = Number.POSITIVE_INFINITY) {
       const cursor = meta.get('cursor')
-      const head = source.head()
-      if (cursor !== undefined && (cursor < source.prunedThrough() || cursor > head)) return { result: 'damaged' } // I3
-      if (!handle.inTransaction) handle.exec('begin')
-      const isMore = entries.mergeOwed() || entries.removeOldest() || (head !== through && work(cursor))
-      through = isMore ? undefined : head
+      const isFirst = !handle.inTransaction
+      if (cursor !== undefined && (cursor < source.prunedThrough() || (isFirst && cursor > source.head()))) return { result: 'damaged' } // I3
+      if (isFirst) handle.exec('begin')
+      const isMore = entries.mergeOwed() || entries.removeOldest() || read(cursor, upTo)
       if (isMore && entries.uncommitted < LIMITS.search.commitText) return { result: 'more' }
       const committed = commit()
       return { result: isMore || committed?.isMore === true ? 'more' : 'done', written: committed?.written }
@@ -142,12 +143,19 @@ export function createWriter(handle: Handle, source: SearchSource, kept: () => K
   }
 }
 
-/** Answers the last that was put: I4. */
+/** Every message there is, by its row; what happens meanwhile is told by the events behind the cursor. */
+function readAll({ entries, meta, source }: { readonly entries: Entries; readonly meta: Meta; readonly source: SearchSource }): void {
+  const last = putSome(entries, source.all(meta.get('after') ?? 0, LIMITS.search.step))
+  if (last === undefined) meta.set('read', 1)
+  else meta.set('after', last.key)
+}
+
+/** Answers the last that was put, undefined when none follows: I4. */
 function putSome(entries: Entries, messages: readonly SearchedMessage[]): SearchedMessage | undefined {
   let characters = 0
   for (const message of messages) {
     if (entries.put(message)) characters += message.text.length
     if (characters >= LIMITS.search.stepText) return message
   }
-  return messages.at(-1)
+  return messages.length < LIMITS.search.step ? undefined : messages.at(-1)
 }

@@ -255,7 +255,7 @@ describe('the file', () => {
     expect(kept()).toBe(3)
     sayMore(20)
     for (let steps = 0; kept() === 3; steps++) expect([store.search.step(), steps < 20]).toEqual(['more', true])
-    expect([kept(), (kept() - 3) * long.length >= LIMITS.search.commitText]).toEqual([3 + 8, true])
+    expect([kept(), (kept() - 3) * long.length >= LIMITS.search.commitText]).toEqual([3 + 16, true])
     while (store.search.size() === kept()) expect(store.search.step()).toBe('more')
     const had = store.search.size()
     store.close()

@@ -4,7 +4,7 @@ import { subagentRoutes } from '../../src/protocol/session/subagent.js'
 import type { WorkflowHistory } from '../../src/protocol/workflow/workflow.js'
 import { type Acting, written } from './acting.js'
 import { changeFolder, dropRun, nudge } from './acts-beside.js'
-import { actOnGoal } from './acts-goals.js'
+import { actOnGoal, type GoalStep } from './acts-goals.js'
 import { actOnLodger } from './acts-lodger.js'
 import { actOutside } from './acts-outside.js'
 import { actAsTenant } from './acts-tenants.js'
@@ -89,7 +89,7 @@ function create({ known: { sessions }, life, call }: Acting, isUntitled: boolean
   )
 }
 
-function actOnSession(acting: Acting, id: string, step: Extract<Act, { readonly session: number }>): void {
+function actOnSession(acting: Acting, id: string, step: Exclude<Extract<Act, { readonly session: number }>, GoalStep>): void {
   const { known, life, call } = acting
   const { sessions: facade } = life.runtime
   if (step.do !== 'prompt' && step.do !== 'flood' && step.do !== 'stop') known.touched.add(id)

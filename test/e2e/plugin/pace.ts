@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 
 /** What the work takes beside attacks on the machine for which bounds in milliseconds are written, ms. */
-const USUAL = 100
+const USUAL = 50
 const EVERY = 500
 const WORK = JSON.stringify(Array.from({ length: 200 }, (_, at) => ({ id: `x${at}`, text: 'abc '.repeat(20), at })))
 

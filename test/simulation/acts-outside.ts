@@ -27,7 +27,7 @@ export type OutsideStep =
 const MOST = 2
 
 /** As with any session. */
-interface Usual {
+export interface Usual {
   prompt(
     acting: Acting,
     sessionId: string,

@@ -69,7 +69,7 @@ export function act(acting: Acting, step: Act): void | Promise<void> {
     case 'weather':
       return actOutside(acting, step, { prompt, abort, operate })
     case 'goal':
-      return actOnGoal(acting, step)
+      return actOnGoal(acting, step, { operate })
     case 'configure':
       return configure(acting, step.says)
     default: {

@@ -39,18 +39,9 @@ const KEPT = 64
 const ABSENT = 1024
 
 /** Values in the order of the statements: given by name, each is looked up for every row. */
-type SessionRow = readonly [
-  tenantId: string,
-  parentId: string | null,
-  directory: string,
-  path: string | null,
-  archived: 0 | 1,
-  updated: number,
-  searchKey: string,
-  summary: string,
-  json: string,
-  id: string,
-]
+type Standing = readonly [tenantId: string, parentId: string | null, directory: string, path: string | null, archived: 0 | 1]
+type Changing = readonly [updated: number, searchKey: string, summary: string, json: string]
+type SessionRow = readonly [...Standing, ...Changing, id: string]
 
 /** A session table that is told how transactions end. */
 interface KeptSessionTable extends SessionTable {
@@ -71,6 +62,10 @@ export function createSessionTable(
   const update = connection.query<SessionRow>(`
     update sessions set tenant_id = ?, parent_id = ?, directory = ?, path = ?, archived = ?, updated = ?, search_key = ?, summary = ?, json = ?
     where id = ?`)
+  /** Every index is written that has a column which is assigned, all of them where `parent_id` is, be it to what it was. */
+  const change = connection.query<readonly [...Changing, id: string, ...Standing]>(`
+    update sessions set updated = ?, search_key = ?, summary = ?, json = ?
+    where id = ? and tenant_id = ? and parent_id is ? and directory = ? and path is ? and archived = ?`)
   const get = connection.query<[string], JsonRow>('select json from sessions where id = ?')
   const remove = connection.query<[string]>('delete from sessions where id = ?')
   const children = connection.query<[string], JsonRow>('select json from sessions where parent_id = ? order by rowid')
@@ -109,14 +104,16 @@ export function createSessionTable(
     insert(session) {
       absent.delete(session.id)
       const json = JSON.stringify(session)
-      insert.run(...rowOf(session, json))
+      insert.run(...standingOf(session), ...changingOf(session, json), session.id)
       written.set(session.id, json)
       return { value: session, json }
     },
     update(session) {
       kept.delete(session.id)
       const json = JSON.stringify(session)
-      if (update.run(...rowOf(session, json)) === 0) {
+      const standing = standingOf(session)
+      const changing = changingOf(session, json)
+      if (change.run(...changing, session.id, ...standing) === 0 && update.run(...standing, ...changing, session.id) === 0) {
         throw new SvcError('resource.not_found', `Session ${session.id} does not exist.`, { sessionId: session.id })
       }
       written.set(session.id, json)
@@ -152,19 +149,18 @@ export function createSessionTable(
   }
 }
 
-function rowOf(session: Session, json: string): SessionRow {
+function standingOf(session: Session): Standing {
   return [
     session.svcTenantId ?? LOCAL_TENANT,
     session.parentId ?? null,
     session.directory,
     session.path ?? null,
     session.time.archived ? 1 : 0,
-    session.time.updated,
-    searchKey(session.title),
-    summaryOf(session),
-    json,
-    session.id,
   ]
+}
+
+function changingOf(session: Session, json: string): Changing {
+  return [session.time.updated, searchKey(session.title), summaryOf(session), json]
 }
 
 function summaryOf(session: Session): string {

@@ -256,7 +256,8 @@ export interface TodoTable {
 }
 
 export interface ExecutionTable {
-  put(snapshot: ExecutionActivitySnapshot): void
+  /** `wasFinished`: what the row is known to say, so that less is written where it stays so. */
+  put(snapshot: ExecutionActivitySnapshot, wasFinished?: boolean): void
   get(rootSessionId: string): ExecutionActivitySnapshot | undefined
   /** Latest execution of every root, unfinished first. */
   all(): ExecutionActivitySnapshot[]

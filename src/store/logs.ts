@@ -26,6 +26,19 @@ interface Page {
 }
 
 const COLUMNS = 'sequence, type, session_id as sessionId, json, created'
+/** Rows of one session behind a sequence, which is named twice; those that one commit wrote after each other are found by their last. */
+const OF_ONE = `from events as last cross join events
+  on events.sequence between iif(last.since = 0, last.sequence, last.since) and last.sequence and events.sequence > ?
+  where last.session_id = ? and last.since >= 0 and last.sequence > ? order by last.sequence, events.sequence limit ?`
+
+/**
+ * Migration 10. `since` of a row: 0 = it is found by itself, the sequence of another = it is the last of rows of its session that one commit has
+ * written from there on, -1 = it is one of them. Only what is found by itself is in the index: a fourth of the rows.
+ */
+export const EVENT_RUNS_SCHEMA = `
+alter table events add column since integer not null default 0;
+drop index events_session;
+create index events_session on events (session_id, sequence) where session_id is not null and since >= 0;`
 
 /**
  * Every event row carries its place in the whole log (`ordinal`) and the bytes up to and with it (`total`), so that
@@ -39,16 +52,14 @@ export function createEventTable(connection: Connection, counters: Counters, con
   /** By how many they insert. */
   const inserts = Array.from({ length: AT_ONCE + 1 }, (_, count) =>
     connection.query<(string | number | null)[]>(
-      `insert into events (sequence, session_id, type, created, ordinal, total, json) values ${Array.from({ length: count }, () => '(?, ?, ?, ?, ?, ?, ?)').join()}`,
+      `insert into events (sequence, session_id, type, created, ordinal, total, since, json) values ${Array.from({ length: count }, () => '(?, ?, ?, ?, ?, ?, ?, ?)').join()}`,
     ),
   )
   const after = connection.query<[number, number], EventRow>(`select ${COLUMNS} from events where sequence > ? order by sequence limit ?`)
-  const afterOne = connection.query<[string, number, number], EventRow>(
-    `select ${COLUMNS} from events where session_id = ? and sequence > ? order by sequence limit ?`,
+  const afterOne = connection.query<[number, string, number, number], EventRow>(
+    `select events.sequence, events.type, events.session_id as sessionId, events.json, events.created ${OF_ONE}`,
   )
-  const sequencesOfOne = connection.query<[string, number, number], { sequence: number }>(
-    'select sequence from events where session_id = ? and sequence > ? order by sequence limit ?',
-  )
+  const sequencesOfOne = connection.query<[number, string, number, number], { sequence: number }>(`select events.sequence ${OF_ONE}`)
   const bySequence = connection.query<[string], EventRow>(
     `select ${COLUMNS} from events where sequence in (select value from json_each(?)) order by sequence`,
   )
@@ -80,15 +91,20 @@ export function createEventTable(connection: Connection, counters: Counters, con
   }
 
   function merged(sequence: number, limit: number, sessionIds: readonly string[]): string {
-    const sequences = sessionIds.flatMap((id) => sequencesOfOne.all(id, sequence, limit).map((row) => row.sequence))
+    const sequences = sessionIds.flatMap((id) => sequencesOfOne.all(sequence, id, sequence, limit).map((row) => row.sequence))
     return JSON.stringify(sequences.toSorted((a, b) => a - b).slice(0, limit))
   }
 
   function insertSome(rows: readonly EventRow[]): void {
     let { ordinal, total } = known ?? end.get() ?? { ordinal: 0, total: 0 }
-    const values = rows.flatMap(({ sequence, sessionId, type, created, json }) => {
+    /** The first of those of its session that follow each other. */
+    let first: number | undefined
+    const values = rows.flatMap(({ sequence, sessionId, type, created, json }, at) => {
       total += Buffer.byteLength(json)
-      return [sequence, sessionId, type, created, ++ordinal, total, json]
+      const isInside = sessionId !== null && rows[at + 1]?.sessionId === sessionId
+      const since = isInside ? -1 : (first ?? 0)
+      first = isInside ? (first ?? sequence) : undefined
+      return [sequence, sessionId, type, created, ++ordinal, total, since, json]
     })
     inserts[rows.length]?.run(...values)
     known = { ordinal, total }
@@ -103,7 +119,7 @@ export function createEventTable(connection: Connection, counters: Counters, con
       const [only, ...others] = new Set(sessionIds)
       if (only === undefined) return []
       return page({ sequence, limit, characters }, (from, count) =>
-        others.length === 0 ? afterOne.all(only, from, count) : bySequence.all(merged(from, count, [only, ...others])),
+        others.length === 0 ? afterOne.all(from, only, from, count) : bySequence.all(merged(from, count, [only, ...others])),
       )
     },
     begunAfter: () => counters.get('events.begun'),

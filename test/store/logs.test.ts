@@ -1,5 +1,11 @@
 // Holds sessions-events §11; threat-model T8.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { createRandom } from '../../src/simulation/random.js'
+import { Database } from '../../src/store/disk/driver.js'
+import { openStore } from '../../src/store/open.js'
 import type { Retention, Store } from '../../src/store/store.js'
 import { event, memoryStore } from './records.js'
 
@@ -34,6 +40,39 @@ describe('event log', () => {
     expect(sequences(2, 10, ['b'])).toEqual([5, 7])
     expect(sequences(0, 10, [])).toEqual([])
     expect(store.events.afterFor(5, 1, ['a', 'x'])).toEqual([event(6, 'a')])
+  })
+
+  it('answers of any sessions what it holds of them, however rows were written and whatever was removed before', () => {
+    const { below: draw, pick } = createRandom(7)
+    const someone = () => pick([null, 'a', 'a', 'a', 'b', 'c'])
+    for (let round = 0; round < 30; round++) {
+      const store = memoryStore()
+      let sequence = 0
+      for (let commit = 0; commit < 12; commit++) {
+        const rows = range(1, 1 + draw(20)).map(() => event((sequence += 1 + draw(3)), someone()))
+        store.transact('process', () => store.events.insert(...rows))
+      }
+      store.prune({ ...unbounded, maxRows: 1 + draw(sequence) })
+      const all = store.events.after(0, 1000)
+      for (const ids of [['a'], ['b'], ['a', 'b'], ['a', 'b', 'c', 'x']]) {
+        const [after, limit] = [draw(sequence), 1 + draw(50)]
+        const wanted = all.filter((row) => row.sequence > after && row.sessionId !== null && ids.includes(row.sessionId))
+        expect(store.events.afterFor(after, limit, ids)).toEqual(wanted.slice(0, limit))
+      }
+      store.close()
+    }
+  })
+
+  it('finds rows of one session that follow each other in a commit by one entry of the index', () => {
+    const directory = mkdtempSync(join(tmpdir(), 'svc-logs-'))
+    const store = openStore({ directory, now: () => 1 })
+    store.transact('process', () => store.events.insert(...range(1, 6).map((n) => event(n, n < 5 ? 'a' : 'b')), event(7, null)))
+    store.close()
+    const database = new Database(join(directory, 'agent.sqlite3'), { readonly: true })
+    const found = database.prepare('select sequence from events indexed by events_session where session_id is not null and since >= 0')
+    expect(found.pluck().all()).toEqual([4, 6])
+    database.close()
+    rmSync(directory, { recursive: true })
   })
 
   it('refuses a sequence that is taken', () => {

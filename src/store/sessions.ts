@@ -79,8 +79,8 @@ export function createSessionTable(
     ) select id from family order by depth`)
   const kept = createLru<string, Session | string>(KEPT)
   const absent = createLru<string, true>(ABSENT)
-  /** By the transaction under way (I2). */
-  const written = new Map<string, string>()
+  /** By the transaction under way (I2); another map for each, for an emptied one would keep what was in it (`kernel/order.ts`). */
+  let written = new Map<string, string>()
   const lists = new Map<string, Query<[ListValues], SessionSummaryRow>>()
 
   function known(id: string): Session | undefined {
@@ -98,6 +98,10 @@ export function createSessionTable(
     if (session === undefined) absent.set(id, true)
     else kept.set(id, session)
     return session
+  }
+
+  function forget(): void {
+    if (written.size > 0) written = new Map()
   }
 
   return {
@@ -124,7 +128,7 @@ export function createSessionTable(
     delete(id) {
       // Those below it go with it.
       kept.clear()
-      written.clear()
+      forget()
       remove.run(id)
       deleted()
     },
@@ -143,9 +147,9 @@ export function createSessionTable(
     count: (tenantId) => count.get(tenantId)?.count ?? 0,
     ended() {
       for (const [id, json] of written) kept.set(id, json)
-      written.clear()
+      forget()
     },
-    forget: () => written.clear(),
+    forget,
   }
 }
 

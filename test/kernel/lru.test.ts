@@ -99,4 +99,16 @@ describe('a map that forgets', () => {
     expect(changesOf(() => kept.delete('never there'))).toBe(0)
     expect([kept.get('k0'), kept.get('k1'), kept.get('further')]).toEqual([undefined, 0, 0])
   })
+
+  it('holds no value of what it has forgotten, whoever still holds its entry (I2)', () => {
+    const entries: Entries = new Map()
+    const told: number[] = []
+    const kept = createLru<string, number>(2, (value) => told.push(value), entries)
+    kept.set('a', 1)
+    kept.set('b', 2)
+    const held = [entries.get('a'), entries.get('b')]
+    kept.set('c', 3)
+    kept.delete('b')
+    expect([told, held.map((entry) => entry?.value)]).toEqual([[1], [undefined, undefined]])
+  })
 })

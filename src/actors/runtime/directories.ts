@@ -20,13 +20,13 @@ export interface Directories {
 
 export function createDirectories({ files, paths }: Pick<Effects, 'files' | 'paths'>, workingDirectory: string): Directories {
   /** Looks of this turn of the event loop: many requests that come together name one folder, and it is looked at once for them. */
-  const looks = new Map<string, Promise<string>>()
+  let looks = new Map<string, Promise<string>>()
 
   function canonical(path: string, base: string): Promise<string> {
     const named = `${base}\0${path}`
     const known = looks.get(named)
     if (known !== undefined) return known
-    if (looks.size === 0) void nextTurn().then(() => looks.clear())
+    if (looks.size === 0) void nextTurn().then(() => (looks = new Map()))
     const look = lookAt(path, base)
     looks.set(named, look)
     return look

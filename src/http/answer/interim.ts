@@ -5,46 +5,49 @@
  */
 import type { ServerResponse } from 'node:http'
 import { createAlarm } from '../../kernel/alarm.js'
+import { createOrder, type Ordered } from '../../kernel/order.js'
 import type { Clock } from '../../ports/effects.js'
 import { LIMITS } from '../../protocol/limits.js'
 
 export interface Interims {
-  /** Runs `work`, whose answer is awaited on `raw`. */
-  during<T>(raw: ServerResponse, work: () => Promise<T>): Promise<T>
+  /** From now on somebody waits for an answer on `raw`; answers the function that ends it. */
+  begin(raw: ServerResponse): () => void
+}
+
+interface Silent extends Ordered<Silent> {
+  readonly raw: ServerResponse
+  since: number
 }
 
 export function createInterims(clock: Pick<Clock, 'monotonic' | 'setTimeout' | 'clearTimeout'>): Interims {
-  /** Since when each is silent, the longest first. */
-  const silent = new Map<ServerResponse, number>()
+  /** The longest silent first. */
+  const silent = createOrder<Silent>()
   const next = createAlarm(clock, tell)
 
   function tell(): void {
     const now = clock.monotonic()
-    for (const [raw, since] of silent) {
-      if (now - since < LIMITS.http.interim) break
-      silent.delete(raw)
-      silent.set(raw, now)
+    for (let each = silent.oldest; each !== undefined && now - each.since >= LIMITS.http.interim; each = silent.oldest) {
+      const { raw } = each
+      each.since = now
+      silent.use(each)
       if (!raw.headersSent && !raw.writableNeedDrain && !raw.destroyed && raw.req.httpVersion !== '1.0') raw.writeProcessing()
     }
     rearm(now)
   }
 
   function rearm(now: number): void {
-    const [first] = silent.values()
-    if (first === undefined) next.clear()
-    else next.set(first + LIMITS.http.interim - now)
+    if (silent.oldest === undefined) next.clear()
+    else next.set(silent.oldest.since + LIMITS.http.interim - now)
   }
 
   return {
-    async during(raw, work) {
-      const now = clock.monotonic()
-      silent.set(raw, now)
-      if (!next.isSet) rearm(now)
-      try {
-        return await work()
-      } finally {
-        silent.delete(raw)
-        if (silent.size === 0) next.clear()
+    begin(raw) {
+      const each: Silent = { raw, since: clock.monotonic(), older: undefined, newer: undefined }
+      silent.add(each)
+      if (!next.isSet) rearm(each.since)
+      return () => {
+        silent.remove(each)
+        if (silent.oldest === undefined) next.clear()
       }
     },
   }

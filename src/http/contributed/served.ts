@@ -16,5 +16,12 @@ export function bindServedIn(
   operationId: string,
   directoryOf: (call: Call<Schema, Schema, Schema, Schema>) => Promise<string>,
 ): void {
-  bind.json(contract, async (call) => plugins.call(operationId, { ...call, directory: await directoryOf(call) }))
+  bind.json(contract, async (call) =>
+    plugins.call(operationId, {
+      ...call,
+      // Not among what is of the object itself.
+      signal: call.signal,
+      directory: await directoryOf(call),
+    }),
+  )
 }

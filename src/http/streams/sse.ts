@@ -63,7 +63,7 @@ interface Streams extends EventStreamEffects {
   readonly open: Set<Live>
   readonly tending: Alarm
   /** Those that are written to in the next round. */
-  readonly dirty: Set<Live>
+  dirty: Set<Live>
   /** Set while the next round waits. */
   readonly pause: Alarm
   /** The next round is at the end of this turn. */
@@ -92,8 +92,7 @@ const HEAD: Readonly<Record<string, string>> = {
 export function createEventStreams({ clock, soon }: EventStreamEffects): EventStreams {
   const tending = createAlarm(clock, () => tend(streams))
   const pause = createAlarm(clock, () => round(streams))
-  const dirty: Set<Live> = new Set()
-  const streams: Streams = { clock, soon, open: new Set(), dirty, tending, pause, isSoon: false, none: emptyBatch() }
+  const streams: Streams = { clock, soon, open: new Set(), dirty: new Set(), tending, pause, isSoon: false, none: emptyBatch() }
   const budget = createReaderBudget()
   return {
     create(raw, caller) {
@@ -224,9 +223,8 @@ function writeSoon(streams: Streams): void {
 function round(streams: Streams): void {
   const { dirty, none } = streams
   streams.isSoon = false
-  const all = [...dirty]
-  dirty.clear()
-  for (const live of all) flush(streams, live)
+  streams.dirty = new Set()
+  for (const live of dirty) flush(streams, live)
   none.next = undefined
 }
 

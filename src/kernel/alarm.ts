@@ -15,32 +15,46 @@ export interface Alarm {
 }
 
 export function createAlarm(clock: Timers, ring: () => void): Alarm {
-  let state: 'resting' | 'over' | { readonly handle: unknown } = 'resting'
-  const clear = (): void => {
-    if (typeof state === 'string') return
-    clock.clearTimeout(state.handle)
-    state = 'resting'
+  return new OneAlarm(clock, ring)
+}
+
+/** A class, as there are many that are short-lived (`order.ts`, I2). */
+class OneAlarm implements Alarm {
+  readonly #clock: Timers
+  readonly #ring: () => void
+  #state: 'resting' | 'over' | { readonly handle: unknown } = 'resting'
+
+  constructor(clock: Timers, ring: () => void) {
+    this.#clock = clock
+    this.#ring = ring
   }
-  return {
-    set(ms) {
-      clear()
-      if (state === 'over') return
-      const handle = clock.setTimeout(() => {
-        state = 'resting'
-        ring()
-      }, ms)
-      state = { handle }
-    },
-    clear,
-    end() {
-      clear()
-      state = 'over'
-    },
-    get isSet() {
-      return typeof state !== 'string'
-    },
-    get isOver() {
-      return state === 'over'
-    },
+
+  set(ms: number): void {
+    this.clear()
+    if (this.#state === 'over') return
+    const handle = this.#clock.setTimeout(() => {
+      this.#state = 'resting'
+      this.#ring()
+    }, ms)
+    this.#state = { handle }
+  }
+
+  clear(): void {
+    if (typeof this.#state === 'string') return
+    this.#clock.clearTimeout(this.#state.handle)
+    this.#state = 'resting'
+  }
+
+  end(): void {
+    this.clear()
+    this.#state = 'over'
+  }
+
+  get isSet(): boolean {
+    return typeof this.#state !== 'string'
+  }
+
+  get isOver(): boolean {
+    return this.#state === 'over'
   }
 }

@@ -3,6 +3,8 @@
  *
  * I1 Nothing here leads to what has left. A `Map` or a `Set` that lives long is no such place: each of its tables leads to the next, and once one of them is
  *    old, all that was in any of them since then stays until everything is collected, and is moved about with what is young until then.
+ * I2 So does what the functions know that an object of a literal answers its fields with (`get`): V8 keeps them beside the shapes of objects. What is
+ *    made for a request, a step or a call, and answers a field so, is of a class.
  */
 export interface Ordered<Each> {
   older: Each | undefined

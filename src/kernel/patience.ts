@@ -21,7 +21,7 @@ export function withinTime<T>(clock: Timers, work: Promise<T>, ms: number, reaso
   return new Promise((resolve, reject) => {
     const alarm = createAlarm(clock, () => reject(new Error(reason)))
     alarm.set(ms)
-    work.finally(alarm.end).then(resolve, reject)
+    work.finally(() => alarm.end()).then(resolve, reject)
   })
 }
 
@@ -36,7 +36,7 @@ export function timeLimit(clock: Timers, ms: number, reason: string | Error): Ti
   const late = new AbortController()
   const alarm = createAlarm(clock, () => late.abort(typeof reason === 'string' ? new Error(reason) : reason))
   alarm.set(ms)
-  return { signal: late.signal, clear: alarm.end }
+  return { signal: late.signal, clear: () => alarm.end() }
 }
 
 /** Resolves after a while, at once when `signal` aborts. */

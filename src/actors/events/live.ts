@@ -1,4 +1,5 @@
 /** Messages that are being generated right now: what a late joiner is caught up with (sessions-events §11.6), and whose text may be replaced. */
+import { createPassing } from '../../kernel/passing.js'
 import { SvcError } from '../../protocol/errors.js'
 import type { AssistantInfo, Part } from '../../protocol/message/message.js'
 
@@ -46,9 +47,9 @@ export interface Live {
 }
 
 export function createLive(): Live {
-  const messages = new Map<string, LiveMessage>()
+  const messages = createPassing<string, LiveMessage>()
   const openText = (sessionId: string) =>
-    [...messages.values()].findLast((message) => message.sessionId === sessionId && message.text?.current() !== undefined)?.text
+    messages.values().findLast((message) => message.sessionId === sessionId && message.text?.current() !== undefined)?.text
   return {
     add(messageId, message) {
       messages.set(messageId, message)

@@ -89,6 +89,6 @@ export function startMaintenance(deps: {
 
   later(round, INTERVAL)
   return {
-    stop: alarm.end,
+    stop: () => alarm.end(),
   }
 }

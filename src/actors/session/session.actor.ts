@@ -64,7 +64,7 @@ export function sessionLogic(
 
   function recordLate(run: RunScope, failure: StepFailure | undefined): void {
     try {
-      recordEnd(core, { run, compaction: compactions.latest(run), answers: run.place.step?.recorder.info.parentId }, failure)
+      recordEnd(core, { run, compaction: compactions.latest(run), answers: run.place.step?.recorder.info().parentId }, failure)
     } catch (error) {
       core.effects.log.warn('the end of a run could not be recorded yet', { sessionId: run.session.id, cause: String(error) })
       throw error

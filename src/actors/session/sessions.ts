@@ -1,4 +1,5 @@
 /** The `Sessions` facade: one call per route, each a read or one commit followed by a wake (laws §4). */
+import { createPassing } from '../../kernel/passing.js'
 import { waitAtMost } from '../../kernel/patience.js'
 import { type Caller, mayUseDirectory } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
@@ -63,7 +64,7 @@ export function createSessions(
   } = {},
 ): SessionSystem {
   const context = createSystemContext(core)
-  const runs: Runs = new Map()
+  const runs: Runs = createPassing()
   const compactions = createCompactions(core, runs)
   const claims = createEarlyClaims(core, context, { isCompacting: (sessionId) => compactions.waiting(sessionId) !== undefined })
   const supervisor = superviseSessions({

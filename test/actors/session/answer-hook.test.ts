@@ -17,7 +17,7 @@ function setUp(...hooks: readonly Hook[]) {
       target: { agent: { record: { name: 'build' } }, model: { ref: { providerId: 'test', id: 'scripted' } } },
     },
     recorder: {
-      info: { sessionId: 'ses_1' },
+      info: () => ({ sessionId: 'ses_1' }),
       texts: () => [{ messageId: 'msg_1', partId: 'prt_1', text: 'as it was' }],
       replaceText: (replacement: unknown) => replaced.push(replacement),
     },

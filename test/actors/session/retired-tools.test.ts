@@ -71,7 +71,7 @@ function setup(
     outputs: { store: () => Promise.reject(new Error('not needed')) },
   } as unknown as Rows & Sources
   const step = {
-    info: { id: 'msg_1' },
+    info: () => ({ id: 'msg_1' }),
     callFailed: (_callId: string, _tool: string, message: string) => recorded.push(['failed', message]),
     callCompleted: (_callId: string, { output }: ToolResult) => recorded.push(['completed', output]),
     callProgress: () => undefined,

@@ -3,6 +3,7 @@
  *
  * I1 A compaction somebody asked for owns the run of its session from its request on: who asks meanwhile is refused, and prompts wait.
  */
+import type { Passing } from '../../../kernel/passing.js'
 import { compactionOverrides } from '../../../machines/session/compaction/window.js'
 import { type Failure, SvcError } from '../../../protocol/errors.js'
 import { resolveTarget } from '../admission/target.js'
@@ -44,7 +45,7 @@ async function lookAround(core: Rows & Sources, sessionId: string): Promise<Sigh
   return { target, project, policy: compactionPolicy(core, configuration, target) }
 }
 
-export function createCompactions(core: Rows & Work & Sources, runs: ReadonlyMap<string, CompactingRun>): Compactions {
+export function createCompactions(core: Rows & Work & Sources, runs: Pick<Passing<string, CompactingRun>, 'get'>): Compactions {
   /** Asked for, by session. */
   const asked = new Map<string, CompactionScope>()
   /** Of runs, by the id of the run: the latest. */

@@ -27,7 +27,7 @@ export function makeGivenCalls(run: RunScope, step: StepScope, onCall: (callId: 
   const { noReply } = run.prompt
   const calls = givenSteps(run.prompt)[step.number - 1] ?? []
   for (const [index, { tool, input, explicit }] of calls.entries()) {
-    const call = { type: 'tool-call' as const, callId: `${step.recorder.info.id}_${index}`, tool, input: JSON.stringify(input) }
+    const call = { type: 'tool-call' as const, callId: `${step.recorder.info().id}_${index}`, tool, input: JSON.stringify(input) }
     acceptCall(run, step, call, onCall, { explicit })
   }
   step.finish = noReply ? 'stop' : 'tool-calls'
@@ -55,7 +55,7 @@ export function refuseLate(run: RunScope, { recorder }: StepScope, { callId, too
 
 /** The first call beyond those a step may have is answered, the others leave no trace. */
 export function refuseMore({ recorder }: StepScope, { callId, tool }: ToolCallPart): void {
-  if (recorder.calls === LIMITS.run.callsPerStep) recorder.callFailed(callId, tool, TOO_MANY)
+  if (recorder.calls() === LIMITS.run.callsPerStep) recorder.callFailed(callId, tool, TOO_MANY)
 }
 
 /** A call is executed only when its tool was offered and its arguments are complete and valid (threat-model 6.5.1). */

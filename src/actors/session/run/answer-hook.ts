@@ -31,7 +31,7 @@ async function hookTexts(
   texts: ReturnType<StepScope['recorder']['texts']>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { sessionId } = recorder.info
+  const { sessionId } = recorder.info()
   const { providerId, id: modelId } = target.model.ref
   const limit = timeLimit(effects.clock, LIMITS.pluginResponses.delay, 'it took too long')
   const how = { signal: AbortSignal.any([signal, limit.signal]), accept: (answer: unknown) => HookedAnswer.parse(answer) }

@@ -11,12 +11,12 @@ export async function askCall(core: Work, run: RunScope, call: OpenCall, signal:
   const { need, layers } = call.asking
   const { approvals } = call.world.project
   const request = {
-    messageId: call.step.info.id,
+    messageId: call.step.info().id,
     title: escapedText(need.title),
     permission: need.permission,
     patterns: [...need.patterns],
     always: need.explicit === undefined ? [...need.patterns] : [],
-    tool: { messageID: call.step.info.id, callID: call.shownAs ?? call.callId },
+    tool: { messageID: call.step.info().id, callID: call.shownAs ?? call.callId },
     metadata: {
       ...need.metadata,
       tool: call.tool.contribution.id,

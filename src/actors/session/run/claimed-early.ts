@@ -6,6 +6,7 @@
  * I2 The commit looks again whether the session rests: what was looked at before is of no use to one that does not.
  * I3 The session is woken after the commit, and what it finds first is the run that was claimed for it.
  */
+import { createPassing } from '../../../kernel/passing.js'
 import { nextTurn } from '../../../kernel/pause.js'
 import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
 import type { Early } from '../admission/prompts.js'
@@ -36,7 +37,7 @@ export function createEarlyClaims(
   { isCompacting }: { isCompacting(sessionId: string): boolean },
 ): EarlyClaims {
   /** By session, from the commit to the look of the session that it wakes. */
-  const handed = new Map<string, Handed>()
+  const handed = createPassing<string, Handed>()
 
   /** Beside what is being admitted. */
   function isIdle(sessionId: string): boolean {

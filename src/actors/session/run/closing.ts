@@ -42,7 +42,7 @@ export function closeStep(
   if (usage !== undefined && request !== undefined) core.sizes.learn(request, usage)
   const end = { finish, tokens, cost: step.cost ?? stepCost(world.target.model.model, tokens) }
   const policy = request === undefined ? undefined : world.policy
-  const toolCalls = recorder.calls - recorder.executed
+  const toolCalls = recorder.calls() - recorder.executed()
   const asked = stepsAsked(run, number)
 
   function endWith(steered: string | undefined): StepEnd {

@@ -135,13 +135,11 @@ export function contextOf(
   const trace = core.traces.of(run.session.id, call.callId)
   return {
     sessionId: run.session.id,
-    messageId: call.step.info.id,
+    messageId: call.step.info().id,
     callId: call.callId,
     agent: call.world.target.agent.record.name,
     directory: run.session.directory,
-    get signal() {
-      return stopping.signal
-    },
+    signal: stopping.signal,
     refused: refusedTools(run),
     unattended: run.prompt.unattended === true,
     ...(rules.layers.floor !== undefined && { bounds: rules.layers.floor }),
@@ -188,7 +186,7 @@ export function callContext(run: RunScope, call: OpenCall): Readonly<Record<stri
     toolId: call.tool.contribution.id,
     directory: run.session.directory,
     sessionId: run.session.id,
-    messageId: call.step.info.id,
+    messageId: call.step.info().id,
     callId: call.callId,
   }
 }

@@ -90,5 +90,5 @@ export interface RunScope extends ClaimedRun {
 
 /** The time of its model. */
 export function segmentOf({ segmentId, recorder }: StepScope): Segment {
-  return { segmentId, until: recorder.info.time.streamed }
+  return { segmentId, until: recorder.info().time.streamed }
 }

@@ -1,4 +1,5 @@
 /** The run machine and its tool calls with their effects (laws §4–5). Decides nothing. */
+import type { Passing } from '../../../kernel/passing.js'
 import { chartOf } from '../../../kernel/machine/chart.js'
 import { fromEffect, fromWork } from '../../../kernel/machine/effect.js'
 import { laidOut } from '../../../kernel/machine/laid-out.js'
@@ -20,7 +21,7 @@ import { prepareStep, streamStep } from './step/step.js'
 import type { SystemContext } from './system-context.js'
 
 /** Scopes of the runs under way, by run id. */
-export type Runs = Map<string, RunScope>
+export type Runs = Passing<string, RunScope>
 
 export function runLogic(core: Rows & Work & Sources, context: SystemContext, runs: Runs, compactions: Compactions) {
   function runOf(runId: string): RunScope {

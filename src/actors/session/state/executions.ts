@@ -2,6 +2,7 @@
  * Execution activity: one top-level work cycle of a family, with the time models spent on it
  * (sessions-events §11.9). Every change is a row and a `session.execution.updated` in the caller's commit.
  */
+import { createPassing } from '../../../kernel/passing.js'
 import type { ExecutionActivitySnapshot, ExecutionSummary, SessionRuntimeSnapshot } from '../../../protocol/session/session.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { createLru } from '../../../kernel/lru.js'
@@ -54,7 +55,7 @@ export function createExecutions(deps: {
 }): Executions {
   const { store, effects, families, statuses, outstanding } = deps
   /** Unfinished executions. */
-  const open = new Map<string, ExecutionActivitySnapshot>()
+  const open = createPassing<string, ExecutionActivitySnapshot>()
   /** Those that finished last; of others the rows tell. */
   const finished = createLru<string, ExecutionActivitySnapshot>(LIMITS.events.negativeFamilyCache)
 

@@ -82,7 +82,7 @@ function generate<Asked extends Call>({ protocol, settings, deps, models, reques
       push: (part) => {
         if (open) push(part)
       },
-      broken: () => (connection.failure === undefined ? undefined : asProviderError(connection.failure, context)),
+      broken: () => (connection.failure() === undefined ? undefined : asProviderError(connection.failure(), context)),
       context,
       onOddUsage: (fields) =>
         log.warn('a provider told counts of tokens that cannot be; they are not counted', {
@@ -93,7 +93,7 @@ function generate<Asked extends Call>({ protocol, settings, deps, models, reques
     })
     const silence = watchSilence(clock, (ms) => {
       if (!open) connection.abort()
-      else if (answer.place !== 'open') connection.end()
+      else if (answer.place() !== 'open') connection.end()
       else fail(streamFault(`sent nothing for ${ms} ms.`, context))
     })
     const fail = (error: unknown) => {
@@ -124,8 +124,8 @@ function generate<Asked extends Call>({ protocol, settings, deps, models, reques
         fail(error)
         return undefined
       }
-      if (answer.place === 'over') connection.end()
-      silence.expect(answer.place === 'open' ? deps.timeouts.idle : LIMITS.provider.trailer)
+      if (answer.place() === 'over') connection.end()
+      silence.expect(answer.place() === 'open' ? deps.timeouts.idle : LIMITS.provider.trailer)
       return rest
     }
     const newId = () => `call_${Buffer.from(random.bytes(ID_BYTES)).toString('hex')}`
@@ -141,7 +141,7 @@ function generate<Asked extends Call>({ protocol, settings, deps, models, reques
     models()
       .then((loaded) => loaded.ask(request.model.id, call, { connection, read, refuse, take, turn, newId, context }))
       .then(() => {
-        if (open) fail(connection.failure ?? streamFault('ended the stream without a finish reason.', context))
+        if (open) fail(connection.failure() ?? streamFault('ended the stream without a finish reason.', context))
       })
       .catch(fail)
   })

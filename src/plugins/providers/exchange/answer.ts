@@ -57,7 +57,7 @@ interface Reading extends AnswerDeps {
   /** Texts that have begun, and those that have ended. */
   readonly open: Map<string, Passage>
   readonly ended: Set<string>
-  place: Answer['place']
+  place: ReturnType<Answer['place']>
   /** The SDK is given everything (I1). */
   isShared: boolean
   /** Calls that are made here. */
@@ -67,9 +67,7 @@ interface Reading extends AnswerDeps {
 export function createAnswer(lens: Lens, deps: AnswerDeps): Answer {
   const reading: Reading = { ...deps, lens, open: new Map(), ended: new Set(), place: 'open', isShared: false, calls: 0 }
   return {
-    get place() {
-      return reading.place
-    },
+    place: () => reading.place,
     read: (event) => read(reading, event),
     take: (part) => take(reading, part),
   }

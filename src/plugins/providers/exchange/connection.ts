@@ -27,7 +27,7 @@ export interface Connection {
   /** Hands on what is read of an answer, in slices, until it is over; what `feed` throws ends it. */
   read(answer: PlainAnswer, feed: (piece: Uint8Array<ArrayBuffer>) => void): Promise<void>
   /** Of what `fetch` asks. */
-  readonly signal: AbortSignal
+  signal(): AbortSignal
   /** The bytes so far were events: the size of an event counts anew. */
   heard(): void
   /** Ends the body for the SDK. */
@@ -36,7 +36,7 @@ export interface Connection {
   abort(): void
   /** Resolves when nothing more will be read. */
   readonly over: Promise<void>
-  readonly failure: unknown
+  failure(): unknown
 }
 
 export interface ConnectionDeps {
@@ -143,9 +143,7 @@ export function createConnection({ effects, headers: given, tooLarge, page, turn
   }
 
   return {
-    get signal() {
-      return closing().signal
-    },
+    signal: () => closing().signal,
     over: reading.over,
     async post(address, body) {
       const answer = await send(address, { headers: given, body, onOpen: opened })
@@ -189,9 +187,7 @@ export function createConnection({ effects, headers: given, tooLarge, page, turn
       end()
     },
     abort,
-    get failure() {
-      return reading.failure
-    },
+    failure: reading.failure,
   }
 }
 
@@ -231,9 +227,7 @@ function createReading(tooLarge: ConnectionDeps['tooLarge'], abort: () => void) 
     },
     heard: () => void (unheard = 0),
     over,
-    get failure() {
-      return failure
-    },
+    failure: () => failure,
   }
 }
 

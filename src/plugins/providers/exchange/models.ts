@@ -30,14 +30,14 @@ export function createModels(make: (fetch: typeof globalThis.fetch) => (id: stri
   }
   const open = async (modelId: string, call: SdkCall, { connection, context }: Exchange) => {
     try {
-      return await modelOf(modelId).doStream({ ...call.options, abortSignal: connection.signal })
+      return await modelOf(modelId).doStream({ ...call.options, abortSignal: connection.signal() })
     } catch (error) {
       throw callError(error, context)
     }
   }
   return {
     async ask(modelId, call, exchange) {
-      steps.set(exchange.connection.signal, { call, exchange })
+      steps.set(exchange.connection.signal(), { call, exchange })
       const { stream } = await open(modelId, call, exchange)
       await readParts(stream, exchange)
     },

@@ -69,7 +69,7 @@ export interface Answer {
   /** Takes one part of the SDK; answers `ended` after the last. */
   take(part: LanguageModelV3StreamPart): 'more' | 'ended'
   /** How far the provider is: `finished` = it has told how the step ended, `over` = and everything else. */
-  readonly place: 'open' | 'finished' | 'over'
+  place(): 'open' | 'finished' | 'over'
 }
 
 /** `Asked` is what it asks a model with. */

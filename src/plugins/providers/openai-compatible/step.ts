@@ -28,7 +28,7 @@ export function createAnswer({ push, broken, context, onOddUsage }: AnswerDeps):
   let isOver = false
   /** The SDK has been given something (I1). */
   let isShared = false
-  let place: Answer['place'] = 'open'
+  let place: ReturnType<Answer['place']> = 'open'
 
   const endReasoning = () => {
     if (thought !== undefined) push({ type: 'reasoning-end', id: thought })
@@ -113,9 +113,7 @@ export function createAnswer({ push, broken, context, onOddUsage }: AnswerDeps):
       }
       return 'more'
     },
-    get place() {
-      return place
-    },
+    place: () => place,
   }
 }
 

@@ -30,7 +30,7 @@ import { begin, isOpen, now, openRecording, place, record, type Recording, type 
 
 /** One assistant message while it is being generated. */
 export interface StepRecorder {
-  readonly info: AssistantInfo
+  info(): AssistantInfo
   /** Throws `request.unprocessable` when the text outgrows one event, as `reasoning` does. */
   text(delta: string): void
   /** Passages of the text, of a provider to which their places matter. */
@@ -59,9 +59,9 @@ export interface StepRecorder {
   callFailed(callId: string, tool: string, error: string, input?: unknown, metadata?: Readonly<Record<string, unknown>>): void
   /** A file that the model made; of many in one step the first ones are kept. */
   fileMade(file: Pick<FilePart, 'mime' | 'url' | 'filename'>): void
-  readonly calls: number
+  calls(): number
   /** How many of them the provider made itself. */
-  readonly executed: number
+  executed(): number
   knows(callId: string): boolean
   /** Notes that the provider's stream has ended. */
   streamed(): void
@@ -121,15 +121,9 @@ export function beginStep(core: RecordingCore, tx: Change, opened: AssistantInfo
   }
 
   return {
-    get info() {
-      return recording.info
-    },
-    get calls() {
-      return calls.size
-    },
-    get executed() {
-      return [...saidOf.values()].filter(({ executed }) => executed).length
-    },
+    info: () => recording.info,
+    calls: () => calls.size,
+    executed: () => [...saidOf.values()].filter(({ executed }) => executed).length,
     knows: (callId) => calls.has(callId),
     textStarted: (id) => startPassage(recording, id),
     textEnded: (id, metadata) => passages.end(id, metadata),

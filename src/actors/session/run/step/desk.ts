@@ -59,7 +59,7 @@ function begin({ run, step, onCall }: DeskStep, callId: string, call: DeskCall, 
   if (!parsed.success) return `What is asked for is not valid: ${parsed.error.issues[0]?.message ?? 'malformed'}.`
   const input: unknown = parsed.data
   if (call.of === undefined) {
-    if (recorder.calls >= LIMITS.run.callsPerTurn) return `A turn makes at most ${LIMITS.run.callsPerTurn} calls.`
+    if (recorder.calls() >= LIMITS.run.callsPerTurn) return `A turn makes at most ${LIMITS.run.callsPerTurn} calls.`
     recorder.callSaid(callId, { executed: true })
     if (!recorder.callAccepted(callId, id, input)) return ENDED
   }
@@ -84,9 +84,7 @@ function begin({ run, step, onCall }: DeskStep, callId: string, call: DeskCall, 
 /** Records, unless the call has no part, and tells how it ended. */
 function heard(recorder: CallRecorder, isShown: boolean, onEnd: (how: DeskEnd) => void): CallRecorder {
   return {
-    get info() {
-      return recorder.info
-    },
+    info: () => recorder.info(),
     callChanging: (callId) => (isShown ? recorder.callChanging(callId) : undefined),
     callProgress: (callId, metadata) => (isShown ? recorder.callProgress(callId, metadata) : undefined),
     callCompleted(callId, result: ToolResult) {

@@ -182,11 +182,11 @@ export async function streamStep(
       case 'reasoning-end':
         return recorder.reasoningEnded(part.id, part.metadata)
       case 'tool-input-start':
-        return recorder.calls < most ? recorder.callStarted(part.callId, part.tool) : undefined
+        return recorder.calls() < most ? recorder.callStarted(part.callId, part.tool) : undefined
       case 'tool-input':
         return recorder.callInput(part.callId, part.delta)
       case 'tool-call':
-        if (!recorder.knows(part.callId) && recorder.calls >= most) return refuseMore(step, part)
+        if (!recorder.knows(part.callId) && recorder.calls() >= most) return refuseMore(step, part)
         if (part.metadata !== undefined) recorder.callSaid(part.callId, { call: part.metadata })
         if (part.executed) return recordExecuted(recorder, part)
         return step.usage === undefined ? acceptCall(run, step, part, onCall) : refuseLate(run, step, part)

@@ -238,7 +238,6 @@ export const REASONS = {
   'src/actors/session/restore/restores.ts in flight under': LISTED,
   'src/actors/session/run/title.actor.ts in flight requests': LISTED,
   'src/actors/workspace/clones.ts in flight running': INSIDE,
-  'src/http/answer/interim.ts in flight silent': INSIDE,
   'src/kernel/lane.ts in flight lanes': 'the lanes themselves: a key is in it while there is work for it',
   'src/kernel/served.ts in flight retiring': ENDINGS,
   'src/plugins/files/format/formatter-question.ts in flight asked': ONCE,

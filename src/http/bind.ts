@@ -97,16 +97,17 @@ export interface BinderParts {
 
 export function createBinder(app: FastifyInstance, { admission, streams, audit, calls, interims, standing }: BinderParts): Binder {
   function route(contract: RouteContract, handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>): void {
+    const paramNames = fieldNames(contract.params)
     app.route({
       method: contract.method,
       url: contract.path.replace(/\{(\w+)\}/g, ':$1'),
       config: { contract },
       bodyLimit: contract.body?.maxBytes ?? LIMITS.http.jsonBody,
       onRequest: admitterOf(contract, admission),
-      async handler(request, reply) {
-        admission.control(contract, callerOf(request), fieldsOf(request.params, fieldNames(contract.params), 'path parameter'))
-        if (isForPersons(contract, request.body)) await request.checkPerson?.()
-        return handler(request, reply)
+      handler(request, reply) {
+        admission.control(contract, callerOf(request), fieldsOf(request.params, paramNames, 'path parameter'))
+        const checked = isForPersons(contract, request.body) ? request.checkPerson?.() : undefined
+        return checked === undefined ? handler(request, reply) : checked.then(() => handler(request, reply))
       },
     })
   }
@@ -169,10 +170,11 @@ export function createBinder(app: FastifyInstance, { admission, streams, audit, 
 
 /** Parses path, query and headers of a contract and decides access, before the body is read. */
 export function admitterOf(contract: RouteContract, admission: Admission): (request: FastifyRequest) => Promise<void> {
+  const paramNames = fieldNames(contract.params)
   const queryNames = fieldNames(contract.query)
   const headerNames = fieldNames(contract.headers)
   return async (request) => {
-    const params = fieldsOf(request.params, fieldNames(contract.params), 'path parameter')
+    const params = fieldsOf(request.params, paramNames, 'path parameter')
     const query = fieldsOf(request.query, queryNames, 'query parameter')
     const headers = fieldsOf(request.headers, headerNames, 'header')
     const parsed = {
@@ -188,7 +190,8 @@ export function admitterOf(contract: RouteContract, admission: Admission): (requ
       sessionId: query['sessionId'],
       isChange: contract.method !== 'GET',
     }
-    await refuseStrangers(contract, callerOf(request), named, admission.execution)
+    const refusal = refuseStrangers(contract, callerOf(request), named, admission.execution)
+    if (refusal !== undefined) await refusal
     admission.operation(contract, callerOf(request), { method: request.method, scope: named.scope })
     const directory = await admission.admit(contract.access, callerOf(request), named)
     request.admitted = { directory, ...parsed }

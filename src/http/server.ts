@@ -124,7 +124,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const onRefusedCredential = () => refusedCredentials({})
   const gate = createGate({ doors, tokens, calls, sockets, guesses, quotas, upgrades, checkAgent, onRefusedCredential })
   const audit = createAudit(runtime.system, log)
-  const pace = createPace(LIMITS.http.begunInTurn, setImmediate)
+  const begin = beginningBy(gate, createPace(LIMITS.http.begunInTurn, setImmediate))
 
   app.decorateRequest('caller', null)
   app.decorateRequest('allowedOrigin', undefined)
@@ -132,14 +132,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   app.decorateRequest('checkPerson', undefined)
   app.decorateRequest('admitted', null)
   app.decorateRequest('contributed', null)
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     tickets.arrive(request.raw)
     upgrades.endWith(request, reply)
     reply.raw.once('close', () => audit.recordLeft(request, reply.raw))
-    if (await gate(request, reply)) return reply
-    const whose = request.caller?.tenantId ?? ''
-    if (request.routeOptions.config.contract?.id !== systemContracts.health.id) await new Promise<void>((begin) => pace(whose, begin))
-    return undefined
+    begin(request, reply, done)
   })
   app.addHook('onResponse', (request, reply, done) => {
     audit.record(request, reply.statusCode)
@@ -199,6 +196,26 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     get sockets() {
       return bridges.size
     },
+  }
+}
+
+/** Lets a request begin in its turn once it is through the gate; of health, at once. One that is answered there does not begin. */
+function beginningBy(gate: ReturnType<typeof createGate>, pace: ReturnType<typeof createPace>) {
+  return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
+    const refuse = (error: unknown) => done(error instanceof Error ? error : new SvcError('server.internal'))
+    const begin = (isAnswered: boolean) => {
+      if (isAnswered) return
+      if (request.routeOptions.config.contract?.id === systemContracts.health.id) done()
+      else pace(request.caller?.tenantId ?? '', () => done())
+    }
+    let passed: ReturnType<typeof gate>
+    try {
+      passed = gate(request, reply)
+    } catch (error) {
+      return refuse(error)
+    }
+    if (passed instanceof Promise) passed.then(begin, refuse)
+    else begin(passed)
   }
 }
 

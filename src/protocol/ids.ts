@@ -52,7 +52,7 @@ function hex24(value: number): string {
 }
 
 function base62(bytes: Uint8Array): string {
-  let text = ''
-  for (const byte of bytes) text += ALPHABET.charAt(byte % 62)
-  return text
+  const codes: number[] = []
+  for (const byte of bytes) codes.push(ALPHABET.charCodeAt(byte % 62))
+  return String.fromCharCode(...codes)
 }

@@ -164,10 +164,14 @@ function standingOf(session: Session): Standing {
 }
 
 function changingOf(session: Session, json: string): Changing {
-  return [session.time.updated, searchKey(session.title), summaryOf(session), json]
+  return [session.time.updated, searchKey(session.title), summaryOf(session, json), json]
 }
 
-function summaryOf(session: Session): string {
+const SUMMARISED: ReadonlySet<string> = new Set(SUMMARY_FIELDS)
+
+/** The record itself where it has nothing besides, as most that are new. */
+function summaryOf(session: Session, json: string): string {
+  if (Object.keys(session).every((field) => SUMMARISED.has(field))) return json
   const summary: Partial<Record<(typeof SUMMARY_FIELDS)[number], unknown>> = {}
   for (const field of SUMMARY_FIELDS) summary[field] = session[field]
   return JSON.stringify(summary)

@@ -59,24 +59,27 @@ export function createAdmission(
   }
 
   /** A header that is overruled must be allowed all the same (T3). */
-  async function checkOverruled(caller: Caller, { directory: query, directoryHeader: header }: Carriers): Promise<void> {
-    if (query !== undefined && header !== undefined && caller.directoryPrefixes !== undefined) await directory(caller, header)
+  function checkOverruled(caller: Caller, { directory: query, directoryHeader: header }: Carriers): Promise<unknown> | undefined {
+    return query !== undefined && header !== undefined && caller.directoryPrefixes !== undefined ? directory(caller, header) : undefined
   }
 
-  async function namedDirectory(caller: Caller, carriers: Carriers): Promise<string | undefined> {
-    await checkOverruled(caller, carriers)
+  function named(caller: Caller, carriers: Carriers): Promise<string> | undefined {
     const path = carriers.directory ?? carriers.directoryHeader
-    return path === undefined ? undefined : directory(caller, path)
+    if (path === undefined) return undefined
+    const overruled = checkOverruled(caller, carriers)
+    return overruled === undefined ? directory(caller, path) : overruled.then(() => directory(caller, path))
   }
 
-  async function directoryOf(caller: Caller, named: Named): Promise<string> {
-    if (named.scope !== 'installation') return (await namedDirectory(caller, named)) ?? permitted(caller, system.workingDirectory)
-    await checkOverruled(caller, named)
-    return permitted(caller, system.installationDirectory)
+  /** Waits for what has to be looked at, and for nothing else. */
+  function directoryOf(caller: Caller, of: Named): string | Promise<string> {
+    if (of.scope !== 'installation') return named(caller, of) ?? permitted(caller, system.workingDirectory)
+    const overruled = checkOverruled(caller, of)
+    const installation = () => permitted(caller, system.installationDirectory)
+    return overruled === undefined ? installation() : overruled.then(installation)
   }
 
-  async function admit(access: Access, caller: Caller, named: Named): Promise<string> {
-    if (named.sessionId !== undefined && sessions.owner(named.sessionId) !== undefined) session(caller, named.sessionId, named.isChange)
+  async function admit(access: Access, caller: Caller, of: Named): Promise<string> {
+    if (of.sessionId !== undefined && sessions.owner(of.sessionId) !== undefined) session(caller, of.sessionId, of.isChange)
     switch (access.class) {
       case 'open':
       case 'caller':
@@ -84,14 +87,14 @@ export function createAdmission(
       case 'directory':
         if (access.operator === true) requireOperator(caller)
         if (access.local === true && caller.authenticated) requireOperator(caller)
-        if (access.guardsInstallation === true && named.scope === 'installation' && caller.authenticated) requireOperator(caller)
-        return directoryOf(caller, named)
+        if (access.guardsInstallation === true && of.scope === 'installation' && caller.authenticated) requireOperator(caller)
+        return directoryOf(caller, of)
       case 'session':
-        session(caller, named.params[access.param] ?? '', named.isChange)
+        session(caller, of.params[access.param] ?? '', of.isChange)
         return ''
       case 'interaction': {
-        const owner = interactions.owner(named.params[access.param] ?? '')
-        if (owner !== undefined) session(caller, owner, named.isChange)
+        const owner = interactions.owner(of.params[access.param] ?? '')
+        if (owner !== undefined) session(caller, owner, of.isChange)
         return ''
       }
       case 'operator':
@@ -112,7 +115,15 @@ export function createAdmission(
     if (sessionId !== undefined) sessions.expectControl(caller, sessionId)
   }
 
-  return { operation, admit, directory, namedDirectory, control, session, execution: () => system.hostedExecution() }
+  return {
+    operation,
+    admit,
+    directory,
+    namedDirectory: async (caller, carriers) => named(caller, carriers),
+    control,
+    session,
+    execution: () => system.hostedExecution(),
+  }
 }
 
 /** Operator-only operations need a credential: nobody is the operator in trusted mode. */

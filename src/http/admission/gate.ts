@@ -32,16 +32,23 @@ export interface GateParts {
   readonly onRefusedCredential: () => void
 }
 
-/** Lets a request through, or rejects with what refuses it. Answers true when it is answered already: a preflight, or a person who looks for a page. */
+/** Lets a request through, or throws or rejects with what refuses it; waits where something has to be looked up. Answers true when it is answered already: a preflight, or a person who looks for a page. */
 export function createGate({ doors, tokens, calls, sockets, guesses, quotas, upgrades, checkAgent, onRefusedCredential }: GateParts) {
-  async function authenticate(request: FastifyRequest): Promise<void> {
+  /** Waits where the credential has to be looked up. */
+  function authenticate(request: FastifyRequest): Promise<void> | undefined {
     const { authorization } = request.headers
-    try {
-      request.caller = await tokens.authenticate(authorization)
-    } catch (error) {
+    const refuse = (error: unknown): never => {
       onRefusedCredential()
       if (error instanceof SvcError && error.code !== 'auth.invalid_token') throw error // it is no guess
       throw isGuess(authorization) ? guesses.refusal(request.raw.socket.remoteAddress ?? '') : error
+    }
+    try {
+      const caller = tokens.authenticate(authorization)
+      if (caller instanceof Promise) return caller.then((known) => void (request.caller = known), refuse)
+      request.caller = caller
+      return undefined
+    } catch (error) {
+      return refuse(error)
     }
   }
 
@@ -49,7 +56,39 @@ export function createGate({ doors, tokens, calls, sockets, guesses, quotas, upg
     if (request.caller !== null) quotas.count(request.caller, upgrades.asks(request) ? request.raw.socket : reply.raw)
   }
 
-  return async function gate(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
+  async function lost(request: FastifyRequest, reply: FastifyReply, path: string): Promise<boolean> {
+    await identify(request, tokens)
+    count(request, reply)
+    if (!isVisitor(request, path)) throw notFound(request.method, path)
+    sendHome(reply)
+    return true
+  }
+
+  /** Of who is known by now. */
+  function pass(request: FastifyRequest, reply: FastifyReply, path: string, isOpenTo: boolean): boolean | Promise<boolean> {
+    if (!isOpenTo) count(request, reply)
+    const checked = isOpenTo || tokens.trusted ? undefined : checkedAgent(request, path)
+    return checked === undefined ? admitted(request, reply, path, isOpenTo) : checked.then(() => admitted(request, reply, path, isOpenTo))
+  }
+
+  function checkedAgent(request: FastifyRequest, path: string): Promise<void> | undefined {
+    request.checkPerson = () => checkAgent.person(request.raw)
+    return checkAgent.operation(request.raw, request.routeOptions.config.contract?.path ?? path)
+  }
+
+  function admitted(request: FastifyRequest, reply: FastifyReply, path: string, isOpenTo: boolean): boolean {
+    sockets.admit(request.raw.socket, request.caller?.authenticated === true)
+    if (sockets.isReserved(request.raw.socket)) {
+      reply.header('connection', 'close')
+      if (!isOpenTo && request.caller?.authenticated !== true)
+        throw new SvcError('quota.exceeded', 'All connections of this server are in use; the last ones are kept for health.')
+    }
+    if (request.is404) throw notFound(request.method, path)
+    if (calls.closing && !isOpenTo) throw new SvcError('lifecycle.closed')
+    return false
+  }
+
+  return function gate(request: FastifyRequest, reply: FastifyReply): boolean | Promise<boolean> {
     const { headers } = request
     reply.headers(answerHeaders(request.id, undefined))
     refuseRepeatedHeaders(request.raw.rawHeaders)
@@ -67,30 +106,9 @@ export function createGate({ doors, tokens, calls, sockets, guesses, quotas, upg
       return true
     }
 
-    if (request.is404 && !path.startsWith('/v2/')) {
-      await identify(request, tokens)
-      count(request, reply)
-      if (!isVisitor(request, path)) throw notFound(request.method, path)
-      sendHome(reply)
-      return true
-    }
-    if (!open) {
-      await authenticate(request)
-      count(request, reply)
-    }
-    if (!open && !tokens.trusted) {
-      await checkAgent.operation(request.raw, request.routeOptions.config.contract?.path ?? path)
-      request.checkPerson = () => checkAgent.person(request.raw)
-    }
-    sockets.admit(request.raw.socket, request.caller?.authenticated === true)
-    if (sockets.isReserved(request.raw.socket)) {
-      reply.header('connection', 'close')
-      if (!open && request.caller?.authenticated !== true)
-        throw new SvcError('quota.exceeded', 'All connections of this server are in use; the last ones are kept for health.')
-    }
-    if (request.is404) throw notFound(request.method, path)
-    if (calls.closing && !open) throw new SvcError('lifecycle.closed')
-    return false
+    if (request.is404 && !path.startsWith('/v2/')) return lost(request, reply, path)
+    const asked = open ? undefined : authenticate(request)
+    return asked === undefined ? pass(request, reply, path, open) : asked.then(() => pass(request, reply, path, open))
   }
 }
 

@@ -50,13 +50,20 @@ interface Asked {
 }
 
 /** Rejects with what refuses a caller the operation as such, whatever object it names. `contract` undefined: a plugin contributes it. */
-export async function refuseStrangers(
+export function refuseStrangers(
   contract: Pick<RouteContract, 'id' | 'access'> | undefined,
   caller: Caller,
   asked: Asked,
   policy: () => Promise<ExecutionPolicy>,
+): Promise<void> | undefined {
+  return caller.hosted !== true || contract?.access.class === 'open' ? undefined : refuseStranger(contract, asked, policy)
+}
+
+async function refuseStranger(
+  contract: Pick<RouteContract, 'id' | 'access'> | undefined,
+  asked: Asked,
+  policy: () => Promise<ExecutionPolicy>,
 ): Promise<void> {
-  if (caller.hosted !== true || contract?.access.class === 'open') return
   if (contract !== undefined && EXECUTING.has(contract.id)) {
     if ((await policy()) === 'disabled') throw new SvcError('feature.not_implemented', EXECUTION_OFF)
   } else if (contract === undefined || !OPEN_TO_HOSTED.has(contract.id)) throw new SvcError('auth.hosted_route_forbidden')

@@ -62,8 +62,8 @@ describe('what is done', () => {
     // Without a disk the sync that all of them wait for is a commit of its own.
     const [one, eight] = [await leastOf(() => counted(() => make(1))), await leastOf(() => counted(() => make(8)))]
     expect([one.commits, eight.commits]).toEqual([2, 2])
-    expectAtMost(one, { statements: 9, commits: 2, promises: 33, steps: 0, texts: 4, characters: 688 })
-    expectAtMost(eight, { statements: 16, commits: 2, promises: 200, steps: 0, texts: 32, characters: 5_516 })
+    expectAtMost(one, { statements: 9, commits: 2, promises: 33, steps: 0, texts: 3, characters: 376 })
+    expectAtMost(eight, { statements: 16, commits: 2, promises: 200, steps: 0, texts: 24, characters: 3_020 })
   })
 
   it('for a turn with five calls, one after the other', async () => {

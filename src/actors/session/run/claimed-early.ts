@@ -61,7 +61,7 @@ export function createEarlyClaims(
         return (tx, row) => {
           const titled = wantsTitle(now, target.model, prompt)
           const claimed = claimIn(core, tx, row, { target, ceilings, isAtWork: true })
-          tx.after(() => void handed.set(sessionId, { run: scopeOf(core, claimed), wantsTitle: titled }))
+          tx.after(() => handed.set(sessionId, { run: scopeOf(core, claimed), wantsTitle: titled }))
         }
       }
     },

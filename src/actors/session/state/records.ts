@@ -39,7 +39,7 @@ export async function createSession(
   const { effects, store, journal } = core
   if (request.externalProvider !== undefined || request.externalOptions !== undefined)
     throw new SvcError('request.invalid', 'A session on an external agent is made by the plugin of external agents.')
-  const external = ExternalAgent.safeParse(extra['externalAgent']).data?.provider
+  const external = extra['externalAgent'] === undefined ? undefined : ExternalAgent.safeParse(extra['externalAgent']).data?.provider
   const parent = request.parentId === undefined ? undefined : store.sessions.get(request.parentId)
   if (request.parentId !== undefined) {
     if (parent === undefined) throw new SvcError('resource.not_found', `There is no session "${request.parentId}" to be the parent.`)

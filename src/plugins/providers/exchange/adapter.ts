@@ -8,6 +8,7 @@
  * I4 A flood of parts is read in slices of time; others have their turn between them.
  * I5 After the terminal signal the rest of the body is read for a moment, so that the connection can serve again.
  */
+import { setImmediate } from 'node:timers'
 import type { LanguageModelV3StreamPart } from '@ai-sdk/provider'
 import type { NativeHost, ProviderSettings } from '../../../ports/plugin.js'
 import { type GenerateRequest, type ProviderAdapter, ProviderError, type StreamPart } from '../../../ports/provider-adapter.js'
@@ -110,9 +111,16 @@ function generate<Asked extends Call>({ protocol, settings, deps, models, reques
       if (!open) return
       open = false
       signal.removeEventListener('abort', abort)
-      silence.expect(LIMITS.provider.trailer)
-      void connection.over.then(() => silence.stop())
       resolve()
+      // Of most answers the rest has come with the end.
+      let isOver = false
+      void connection.over.then(() => {
+        isOver = true
+        silence.stop()
+      })
+      setImmediate(() => {
+        if (!isOver) silence.expect(LIMITS.provider.trailer)
+      })
     }
     const read = (event: JsonRecord) => {
       if (!open) return undefined
@@ -125,7 +133,7 @@ function generate<Asked extends Call>({ protocol, settings, deps, models, reques
         return undefined
       }
       if (answer.place === 'over') connection.end()
-      silence.expect(answer.place === 'open' ? deps.timeouts.idle : LIMITS.provider.trailer)
+      silence.expect(answer.place === 'finished' ? LIMITS.provider.trailer : deps.timeouts.idle)
       return rest
     }
     const newId = () => `call_${Buffer.from(random.bytes(ID_BYTES)).toString('hex')}`

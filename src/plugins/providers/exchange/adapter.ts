@@ -8,14 +8,13 @@
  * I4 A flood of parts is read in slices of time; others have their turn between them.
  * I5 After the terminal signal the rest of the body is read for a moment, so that the connection can serve again.
  */
-import { setImmediate } from 'node:timers'
 import type { LanguageModelV3StreamPart } from '@ai-sdk/provider'
 import type { NativeHost, ProviderSettings } from '../../../ports/plugin.js'
 import { type GenerateRequest, type ProviderAdapter, ProviderError, type StreamPart } from '../../../ports/provider-adapter.js'
 import type { JsonRecord } from '../../../protocol/text/json.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { isSecretName } from '../../../protocol/text/secrets.js'
-import { createSlices, type Pause } from '../../../kernel/pause.js'
+import { createSlices, nextTurn, type Pause } from '../../../kernel/pause.js'
 import { watchSilence } from '../../../kernel/silence.js'
 import { createConnection } from './connection.js'
 import { answerTooLarge, connectionError, type ErrorContext, streamFault, webPage } from './errors.js'
@@ -112,14 +111,9 @@ function generate<Asked extends Call>({ protocol, settings, deps, models, reques
       open = false
       signal.removeEventListener('abort', abort)
       resolve()
-      // Of most answers the rest has come with the end.
-      let isOver = false
-      void connection.over.then(() => {
-        isOver = true
-        silence.stop()
-      })
-      setImmediate(() => {
-        if (!isOver) silence.expect(LIMITS.provider.trailer)
+      void nextTurn().then(() => {
+        silence.expect(LIMITS.provider.trailer)
+        void connection.over.then(() => silence.stop())
       })
     }
     const read = (event: JsonRecord) => {

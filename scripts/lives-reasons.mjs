@@ -130,6 +130,7 @@ export const REASONS = {
   'src/actors/session/history/fork.ts isStaged': 'a place in what one call does: what it has stored is removed when it fails',
   'src/actors/session/restore/restore.actor.ts isClean': SEEN,
   'src/actors/session/run/executing.ts begun': 'a place in one call of a tool, which is a machine',
+  'src/actors/session/run/record/recording.ts isToldSoon': 'the record is told once at the end of a turn of the event loop',
   'src/actors/session/run/step/joined-deltas.ts isTurnKnown': READ,
   'src/cli/commands/chat/chat-turns.ts isThinking': 'what the terminal shows last; it ends with the answer',
   'src/cli/commands/session/exported-file.ts escaped': READ,

@@ -134,9 +134,12 @@ export interface Sessions {
 }
 
 /** Where one subscriber's frames go. Frames are whole SSE records as bytes. */
+/** `growing`: somebody waits to see it grow, `whole`: to have it, and it ends what he waits for. */
+export type Urgency = 'growing' | 'whole'
+
 export interface FrameSink {
-  /** Writes a frame; called synchronously, in order. Frames of one tick may be joined by the sink, unless somebody waits to see this one grow. */
-  write(frame: Uint8Array, isAwaited?: boolean): void
+  /** Writes a frame; called synchronously, in order. Frames of one tick may be joined by the sink, unless somebody waits for this one. */
+  write(frame: Uint8Array, urgency?: Urgency): void
   /** Bytes written but not yet taken by the peer; the subscription is closed as lagged when it stays over the limit. */
   pending(): number
   /** Bytes of the log that one page may have: less where many readers share what their caller may keep waiting. */

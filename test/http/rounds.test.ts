@@ -44,7 +44,7 @@ describe('what is written to many readers', () => {
     const readers = open(100)
     const frames = Array.from({ length: 30 }, (_, at) => frame(`${at}`))
     for (const [at, each] of frames.entries()) {
-      for (const { stream } of readers) stream.write(each, at % 2 === 0)
+      for (const { stream } of readers) stream.write(each, at % 2 === 0 ? 'growing' : 'whole')
       endTurn()
     }
     expect(readers.filter(({ written }) => written.length > 0)).toEqual([])

@@ -163,7 +163,7 @@ describe('an event stream', () => {
     const stream = await read()
     clock.advance(5)
     sinks[0]?.write(frame('before'))
-    for (const text of ['a', 'b', 'c']) sinks[0]?.write(frame(text), true)
+    for (const text of ['a', 'b', 'c']) sinks[0]?.write(frame(text), 'growing')
     await stream.until('data: a')
     expect({ chunk: stream.chunks.at(-1), turns: turns.length }).toEqual({ chunk: 'data: before\n\ndata: a\n\n', turns: 1 })
     clock.advance(4)
@@ -171,8 +171,19 @@ describe('an event stream', () => {
     await stream.until('data: c')
     expect(stream.chunks.at(-1)).toBe('data: b\n\ndata: c\n\n')
     clock.advance(4)
-    sinks[0]?.write(frame('d'), true)
+    sinks[0]?.write(frame('d'), 'growing')
     expect(turns.length).toBe(1)
+  })
+
+  test('sends what ends what is waited for at once, with those before it', async () => {
+    const { clock, sinks, read } = await bench({ soon: () => undefined })
+    const stream = await read()
+    clock.advance(5)
+    sinks[0]?.write(frame('a'), 'growing')
+    for (const text of ['b', 'c']) sinks[0]?.write(frame(text))
+    sinks[0]?.write(frame('d'), 'whole')
+    await stream.until('data: d')
+    expect(stream.chunks.at(-1)?.endsWith('data: b\n\ndata: c\n\ndata: d\n\n')).toBe(true)
   })
 
   test('that cannot be opened is an ordinary error', async () => {

@@ -23,26 +23,29 @@ export interface BusRecord {
   frame(): Uint8Array
 }
 
+type Deliver = (record: BusRecord, isWhole: boolean) => void
+
 export interface Bus {
-  publish(record: BusRecord): void
+  /** `isWhole`: it is the last of what was committed together, and somebody waits for that. */
+  publish(record: BusRecord, isWhole?: boolean): void
   /**
    * Answers the function that ends the subscription; `onFault` runs when a throw of `deliver` has ended it. `count`: of how many it is; absent =
    * of one.
    */
-  subscribe(deliver: (record: BusRecord) => void, onFault: () => void, count?: () => number): () => void
+  subscribe(deliver: Deliver, onFault: () => void, count?: () => number): () => void
   /** Tells of a throw that has ended one of many. */
   report(error: unknown): void
   readonly subscribers: number
 }
 
 export function createBus(report: (error: unknown) => void): Bus {
-  const subscribers = new Map<(record: BusRecord) => void, { readonly onFault: () => void; readonly count: () => number }>()
+  const subscribers = new Map<Deliver, { readonly onFault: () => void; readonly count: () => number }>()
   return {
     report,
-    publish(record) {
+    publish(record, isWhole = false) {
       for (const [deliver, { onFault }] of subscribers) {
         try {
-          deliver(record)
+          deliver(record, isWhole)
         } catch (error) {
           subscribers.delete(deliver)
           report(error)

@@ -108,7 +108,8 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
         try {
           for (const run of afterwards) run()
         } finally {
-          for (const record of records) bus.publish(record)
+          const last = records.some(isEnd) ? records.at(-1) : undefined
+          for (const record of records) bus.publish(record, record === last)
         }
         return result
       } finally {
@@ -138,6 +139,11 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
     },
   }
   return Object.assign(journal, { together: createGroups(journal, syncs) })
+}
+
+/** Whoever has asked something waits for it. */
+function isEnd({ type, data }: BusRecord): boolean {
+  return type === 'session.status' && (data as EventData<'session.status'>).status.type === 'idle'
 }
 
 /** What a change is handed: `keep` stores an event and gives it its number. */

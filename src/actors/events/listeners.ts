@@ -9,7 +9,7 @@
 import { setImmediate } from 'node:timers'
 import type { EventType } from '../../protocol/event/event.js'
 import { LIMITS } from '../../protocol/limits.js'
-import type { FrameSink } from '../../ports/facades.js'
+import type { FrameSink, Urgency } from '../../ports/facades.js'
 import type { Audience } from './audiences.js'
 import type { Bus, BusRecord } from './bus.js'
 import type { DeliveryReports } from './subscriptions.js'
@@ -51,8 +51,8 @@ export function createListeners(bus: Bus): Listeners {
     if (known !== undefined) return known
     const group: Group = { readers: new Set(), waiting: [], bytes: 0 }
     const leave = bus.subscribe(
-      (record) => {
-        if (audience.hears(record)) take(group, record)
+      (record, isWhole) => {
+        if (audience.hears(record)) take(group, record, isWhole)
       },
       () => {
         opened.end()
@@ -71,9 +71,9 @@ export function createListeners(bus: Bus): Listeners {
     return opened
   }
 
-  function take(group: Group, record: BusRecord): void {
+  function take(group: Group, record: BusRecord, isWhole: boolean): void {
     const frame = record.frame()
-    if (group.readers.size <= FEW) return deliver(group, frame, 1, record.type === GROWING)
+    if (group.readers.size <= FEW) return deliver(group, frame, 1, isWhole ? 'whole' : record.type === GROWING ? 'growing' : undefined)
     group.waiting.push(frame)
     group.bytes += frame.byteLength
     if (group.bytes > LARGE) return flush(group)
@@ -86,13 +86,13 @@ export function createListeners(bus: Bus): Listeners {
     if (first === undefined) return
     group.waiting = []
     group.bytes = 0
-    deliver(group, waiting.length === 1 ? first : Buffer.concat(waiting, bytes), waiting.length, false)
+    deliver(group, waiting.length === 1 ? first : Buffer.concat(waiting, bytes), waiting.length)
   }
 
-  function deliver({ readers }: Group, frame: Uint8Array, records: number, isAwaited: boolean): void {
+  function deliver({ readers }: Group, frame: Uint8Array, records: number, urgency?: Urgency): void {
     for (const reader of readers) {
       try {
-        send(reader, frame, records, isAwaited)
+        send(reader, frame, records, urgency)
       } catch (error) {
         readers.delete(reader) // I3
         bus.report(error)
@@ -116,9 +116,9 @@ export function createListeners(bus: Bus): Listeners {
   }
 }
 
-function send(reader: Reader, frame: Uint8Array, records: number, isAwaited: boolean): void {
+function send(reader: Reader, frame: Uint8Array, records: number, urgency: Urgency | undefined): void {
   const { sink, unseen } = reader
-  sink.write(frame, isAwaited)
+  sink.write(frame, urgency)
   reader.records += records
   reader.bytes += frame.byteLength
   unseen.records += records

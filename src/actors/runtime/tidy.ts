@@ -11,8 +11,12 @@ const ROUNDS = 2
 export function tidyWhenQuiet(deps: { bus: Bus; effects: Pick<Effects, 'clock' | 'memory'>; isBusy(): boolean }): () => void {
   const { clock, memory } = deps.effects
   let rounds = 0
+  /** When the status of a session changed last. */
+  let worked = Number.NEGATIVE_INFINITY
   const quiet = createAlarm(clock, () => {
     if (deps.isBusy()) return // the end of what is under way is told
+    const left = worked + QUIET - clock.monotonic()
+    if (left > 0) return quiet.set(left)
     memory.collect()
     if (rounds > 1) wait(rounds - 1)
   })
@@ -23,8 +27,10 @@ export function tidyWhenQuiet(deps: { bus: Bus; effects: Pick<Effects, 'clock' |
   wait(ROUNDS)
   const leave = deps.bus.subscribe(
     (record) => {
-      if (record.type === 'session.status') memory.bound()
-      else if (record.type !== 'session.deleted') return
+      if (record.type === 'session.status') {
+        memory.bound()
+        worked = clock.monotonic()
+      } else if (record.type !== 'session.deleted') return
       if (!quiet.isSet) wait(ROUNDS)
     },
     () => undefined,

@@ -4,8 +4,8 @@
  * Owns the answers it has opened and one timer for all of them; does not know what a frame says.
  * I1 Frames reach the socket in the order they were written.
  * I2 What is written in one turn of the event loop leaves at its end, in one write for each reader. For few readers a frame that is awaited
- *    leaves at once after a silence, with what was written before it, so that it does not wait for the work that comes with it; for many,
- *    whatever comes within some milliseconds leaves together, as a write costs more than what is in it. Readers with equal frames share the
+ *    leaves at once, one that grows after a silence, with what was written before it, so that it does not wait for the work that comes with
+ *    it; for many, whatever comes within some milliseconds leaves together, as a write costs more than what is in it. Readers with equal frames share the
  *    joined bytes.
  * I3 No stream is silent for longer than the heartbeat, and none keeps bytes that its peer does not take for longer than the write stall.
  * I4 `onClose` runs exactly once, whoever ended the stream.
@@ -14,7 +14,7 @@ import { type Alarm, createAlarm } from '../../kernel/alarm.js'
 import type { ServerResponse } from 'node:http'
 import type { Writable } from 'node:stream'
 import type { Clock } from '../../ports/effects.js'
-import type { FrameSink } from '../../ports/facades.js'
+import type { FrameSink, Urgency } from '../../ports/facades.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { type Batch, batchWith, emptyBatch, joinedBatch } from './batches.js'
 import { createReaderBudget, type ReaderBudget } from './reader-budget.js'
@@ -111,7 +111,7 @@ export function createEventStreams({ clock, soon }: EventStreamEffects): EventSt
       raw.once('close', () => live.share.leave())
       return {
         open: (headers, onClose) => open(streams, live, headers, onClose),
-        write: (frame, isAwaited) => write(streams, live, frame, isAwaited),
+        write: (frame, urgency) => write(streams, live, frame, urgency),
         pending: () => pendingOf(live),
         room: live.share.room,
         async drained() {
@@ -190,18 +190,23 @@ function open(streams: Streams, live: Live, headers: Readonly<Record<string, str
 }
 
 /** I2 */
-function write(streams: Streams, live: Live, frame: Uint8Array, isAwaited = false): void {
+function write(streams: Streams, live: Live, frame: Uint8Array, urgency: Urgency | undefined): void {
   if (live.phase === 'closed' || live.endsAtOnce) return
   const isFirst = live.batch.frame === undefined
   live.batch = batchWith(live.batch, frame)
   live.share.wrote(frame.byteLength)
   if (live.phase === 'collecting') return
-  if (isAwaited && streams.open.size <= FEW && streams.clock.monotonic() - live.lastWrite >= SILENCE) return flush(streams, live)
+  if (urgency !== undefined && leavesAtOnce(streams, live, urgency)) return flush(streams, live)
   if (isFirst) {
     streams.dirty.add(live)
     plan(streams)
   }
   if (live.batch.bytes > LARGE) writeSoon(streams)
+}
+
+/** I2 */
+function leavesAtOnce({ open, clock }: Streams, { lastWrite }: Live, urgency: Urgency): boolean {
+  return open.size <= FEW && (urgency === 'whole' || clock.monotonic() - lastWrite >= SILENCE)
 }
 
 /** Few are written to at the end of the turn, many after a pause. */

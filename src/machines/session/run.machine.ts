@@ -263,7 +263,7 @@ export const runMachine = setup({
               { guard: 'hasRoom', actions: { type: 'startCall', params: ({ event }) => event.callId } },
               { actions: { type: 'queueCall', params: ({ event }) => event.callId } },
             ],
-            'generation.finished': { target: 'settling' },
+            'generation.finished': [{ guard: 'callsSettled', target: '#run.closing' }, { target: 'settling' }],
             'generation.failed': [
               {
                 guard: { type: 'mayRecover', params: ({ event }) => event.failure },

@@ -24,7 +24,8 @@ export interface Kept {
 
 /** The goal on the record of a session. */
 export function goalOf(session: Session): SessionGoal | null {
-  return SessionGoal.safeParse(session[NAME]).data ?? null
+  const said = session[NAME]
+  return said === undefined ? null : (SessionGoal.safeParse(said).data ?? null)
 }
 
 /** Throws `resource.not_found` for an unknown session. */
@@ -40,7 +41,7 @@ export function pursuedIn(
   sessionId: string,
 ): { readonly pursuit: Pursuit; readonly goal: SessionGoal } | undefined {
   const pursuit = pursuits.get(sessionId)
-  const session = host.sessions.get(sessionId)
+  const session = pursuit && host.sessions.get(sessionId)
   const goal = session && goalOf(session)
   return pursuit === undefined || goal == null ? undefined : { pursuit, goal }
 }

@@ -20,14 +20,14 @@ function hall(hears: Audience['hears'] = () => true) {
 
 /** A reader with what it was written, a text for each write. */
 function reader({ listeners, audience }: Pick<ReturnType<typeof hall>, 'listeners' | 'audience'>) {
-  const state = { writes: [] as string[], awaited: [] as boolean[], pending: 0, isBroken: false, told: [] as string[] }
+  const state = { writes: [] as string[], awaited: [] as (string | undefined)[], pending: 0, isBroken: false, told: [] as string[] }
   const leave = listeners.listen(
     audience,
     {
-      write(frame, isAwaited = false) {
+      write(frame, urgency) {
         if (state.isBroken) throw new Error('broken')
         state.writes.push(new TextDecoder().decode(frame))
-        state.awaited.push(isAwaited)
+        state.awaited.push(urgency)
       },
       pending: () => state.pending,
     },
@@ -45,11 +45,12 @@ describe('listeners of one audience', () => {
     of.bus.publish(record('a'))
     of.bus.publish(record('b', false, 'message.part.updated'))
     of.bus.publish(record('c', false, 'message.part.delta'))
+    of.bus.publish(record('d'), true)
     expect([first.writes, second.writes]).toEqual([
-      ['a', 'b', 'c'],
-      ['a', 'b', 'c'],
+      ['a', 'b', 'c', 'd'],
+      ['a', 'b', 'c', 'd'],
     ])
-    expect(first.awaited).toEqual([false, false, true])
+    expect(first.awaited).toEqual([undefined, undefined, 'growing', 'whole'])
   })
 
   it('get what comes in one turn as one write when they are many', async () => {

@@ -34,6 +34,14 @@ it('gives memory back after the start, and again after work, when nothing has be
   expect(during(status)).toEqual(['bound'])
   expect(during(() => clock.advance(60_000))).toEqual(['collect', 'collect'])
   status()
+  const again = () => {
+    clock.advance(2000)
+    status()
+    clock.advance(2000)
+  }
+  expect(during(again)).toEqual(['bound']) // Nobody pauses for it between two turns.
+  expect(during(() => clock.advance(60_000))).toEqual(['collect', 'collect'])
+  status()
   end()
   expect(during(() => clock.advance(60_000))).toEqual([])
 })

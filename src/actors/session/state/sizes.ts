@@ -35,6 +35,8 @@ interface RequestParts {
 export function createSizes(slices: () => () => Promise<void> | undefined): Sizes {
   const known = new WeakMap<ModelMessage | ToolDefinition, number>()
   const sums = createGrown<ModelMessage, number>()
+  /** Of whole requests: each is asked about several times. */
+  const wholes = new WeakMap<readonly ModelMessage[], number>()
   const factors = createLru<string, number>(LIMITS.compaction.models)
   const keyOf = ({ providerId, id }: ModelRef) => `${providerId}/${id}`
 
@@ -51,13 +53,21 @@ export function createSizes(slices: () => () => Promise<void> | undefined): Size
     return message === undefined ? 0 : sizeOf(message, messageTokens)
   }
 
-  function raw({ messages, tools = [] }: RequestParts): number {
+  function messagesSize(messages: readonly ModelMessage[]): number {
+    const whole = wholes.get(messages)
+    if (whole !== undefined) return whole
     const said = saidIn(messages)
     const before = sums.of(said)
     let sum = before?.made ?? 0
     for (let at = before?.length ?? 0; at < said.length; at++) sum += sizeAt(said, at)
     sums.keep(said, sum)
     for (let at = 0; at < messages.length - said.length; at++) sum += sizeAt(messages, at)
+    wholes.set(messages, sum)
+    return sum
+  }
+
+  function raw({ messages, tools = [] }: RequestParts): number {
+    let sum = messagesSize(messages)
     for (const tool of tools) sum += sizeOf(tool, toolTokens)
     return sum
   }

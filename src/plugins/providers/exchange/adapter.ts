@@ -14,7 +14,7 @@ import { type GenerateRequest, type ProviderAdapter, ProviderError, type StreamP
 import type { JsonRecord } from '../../../protocol/text/json.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { isSecretName } from '../../../protocol/text/secrets.js'
-import { createSlices, type Pause } from '../../../kernel/pause.js'
+import { createSlices, nextTurn, type Pause } from '../../../kernel/pause.js'
 import { watchSilence } from '../../../kernel/silence.js'
 import { createConnection } from './connection.js'
 import { answerTooLarge, connectionError, type ErrorContext, streamFault, webPage } from './errors.js'
@@ -110,9 +110,11 @@ function generate<Asked extends Call>({ protocol, settings, deps, models, reques
       if (!open) return
       open = false
       signal.removeEventListener('abort', abort)
-      silence.expect(LIMITS.provider.trailer)
-      void connection.over.then(() => silence.stop())
       resolve()
+      void nextTurn().then(() => {
+        silence.expect(LIMITS.provider.trailer)
+        void connection.over.then(() => silence.stop())
+      })
     }
     const read = (event: JsonRecord) => {
       if (!open) return undefined
@@ -124,8 +126,9 @@ function generate<Asked extends Call>({ protocol, settings, deps, models, reques
         fail(error)
         return undefined
       }
-      if (answer.place() === 'over') connection.end()
-      silence.expect(answer.place() === 'open' ? deps.timeouts.idle : LIMITS.provider.trailer)
+      const place = answer.place()
+      if (place === 'over') connection.end()
+      silence.expect(place === 'finished' ? LIMITS.provider.trailer : deps.timeouts.idle)
       return rest
     }
     const newId = () => `call_${Buffer.from(random.bytes(ID_BYTES)).toString('hex')}`

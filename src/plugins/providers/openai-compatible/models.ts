@@ -1,6 +1,5 @@
 /** Chat completions, asked for and read without the SDK: what it would make of a prompt, and of the chunks that are given to it. */
 import { createGrown } from '../../../kernel/grown.js'
-import type { PlainAnswer } from '../../../ports/effects.js'
 import type { ProviderSettings } from '../../../ports/plugin.js'
 import { ProviderError } from '../../../ports/provider-adapter.js'
 import { messageOf } from '../../../protocol/message-of.js'
@@ -29,7 +28,10 @@ export function createChatModels(settings: ProviderSettings, baseURL: string): M
         messages: () => written(call.messages, call.writing),
         tools: () => [jsonOfTools(call.options.tools ?? [])],
       }
-      await readAnswer(await answerTo(address, jsonOf(body, made), call, exchange), exchange)
+      const asked = answerTo(address, jsonOf(body, made), call, exchange)
+      const reader = createReader(exchange) // while the model thinks
+      await exchange.connection.read(await asked, reader.feed)
+      reader.end()
     },
   }
 }
@@ -92,8 +94,8 @@ async function answerTo(address: string, body: readonly Piece[], { held }: ChatC
   }
 }
 
-async function readAnswer(answer: PlainAnswer, exchange: Exchange): Promise<void> {
-  const { connection, read, refuse, take, newId, context } = exchange
+/** Makes parts of the events of an answer. */
+function createReader({ read, refuse, take, newId, context }: Exchange) {
   const parts = createChatParts(take, newId)
   const making = (make: () => void): void => {
     try {
@@ -112,6 +114,5 @@ async function readAnswer(answer: PlainAnswer, exchange: Exchange): Promise<void
     },
     refuse,
   })
-  await connection.read(answer, feed)
-  making(() => parts.end())
+  return { feed, end: () => making(() => parts.end()) }
 }

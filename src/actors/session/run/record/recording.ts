@@ -8,6 +8,7 @@
  */
 import { chartOf } from '../../../../kernel/machine/chart.js'
 import { type ActorRefFrom, createActor, fromPromise, initialTransition, transition } from 'xstate'
+import { setImmediate } from 'node:timers'
 import { nextTurn } from '../../../../kernel/pause.js'
 import { laidOut } from '../../../../kernel/machine/laid-out.js'
 import { stepRecorderMachine } from '../../../../machines/session/step-recorder.machine.js'
@@ -35,6 +36,8 @@ export interface Recording {
   readonly calls: Map<string, string>
   /** Parts whose rows are older than they are. */
   readonly dirty: Set<string>
+  /** The record is told at the end of this turn that something was said. */
+  isToldSoon: boolean
   /** Parts that wait for the commit that closes the step, as they were before, by id (I3). */
   readonly waiting: Map<string, Part>
   /** When the input of a call was shown. */
@@ -99,6 +102,7 @@ export function openRecording(core: RecordingCore, info: AssistantInfo): Recordi
     lastThought: '',
     calls: new Map(),
     dirty: new Set(),
+    isToldSoon: false,
     waiting: new Map(),
     shownInput: new Map(),
     passages: createPassages(),
@@ -183,11 +187,16 @@ export function recordAlone(recording: Recording, part: Part, keep: () => void):
   recording.core.journal.commit('process', (change) => put(recording, change, part, keep))
 }
 
-/** A part has grown: its row follows. */
+/** A part has grown: its row follows. Of an answer that comes as a whole the record has ended by the end of the turn, and nothing follows. */
 export function grown(recording: Recording, part: Part): void {
   recording.parts.set(part.id, part)
   recording.dirty.add(part.id)
-  if (!recording.life.getSnapshot().hasTag('behind')) recording.life.send({ type: 'said' })
+  if (recording.isToldSoon || recording.life.getSnapshot().hasTag('behind')) return
+  recording.isToldSoon = true
+  setImmediate(() => {
+    recording.isToldSoon = false
+    if (recording.dirty.size > 0 && isOpen(recording)) recording.life.send({ type: 'said' })
+  })
 }
 
 /** A part is shown as it is, and not stored. */

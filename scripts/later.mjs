@@ -90,6 +90,24 @@ const CHANGED = {
 `,
     ],
   ],
+  // A set of traits for each schema, of which there are thousands of few kinds: one for each kind, as traits are only ever added one by one.
+  'zod/v4/core/core.js': [
+    [
+      'var _a;',
+      `var _a;
+class Traits extends Set {
+  more = new Map()
+  and(name) {
+    let known = this.more.get(name)
+    if (known === undefined) this.more.set(name, known = new Traits(this).add(name))
+    return known
+  }
+}
+const noTraits = new Traits()`,
+    ],
+    ['this.traits = new Set();', 'this.traits = noTraits;'],
+    ['inst._zod.traits.add(name);', 'inst._zod.traits = inst._zod.traits.and(name);'],
+  ],
   // A server of HTTP/2, which is none of ours.
   'fastify/lib/server.js': [
     ["const http2 = require('node:http2')\n", ''],

@@ -27,10 +27,7 @@ export function loadCompiled(file: string, name: string): unknown {
     const module = { exports: {} }
     loaded.set(file, module)
     const made = path.join(compiled, file.slice(here.length + 1).replace('/', '_'))
-    const script = new vm.Script(functionIn(file), {
-      filename: file,
-      ...(fs.existsSync(made) && { cachedData: fs.readFileSync(made) }),
-    })
+    const script = compiledOf(file, made)
     const near: Load = (id) => (id.startsWith('.') ? load(path.join(path.dirname(file), id)) : outside(id))
     const body = script.runInThisContext() as Body
     body(module.exports, near, module, file)
@@ -41,7 +38,26 @@ export function loadCompiled(file: string, name: string): unknown {
   return fs.existsSync(compiled) ? load(program) : outside(program)
 }
 
-/** The file as a function. The build writes ASCII: the text is made in one piece, outside of the heap. */
-function functionIn(file: string): string {
-  return Buffer.concat([HEAD, fs.readFileSync(file), TAIL]).toString('latin1')
+/** Text and what was made of it lie in one room, one after the other: memory that is touched for the first time costs more than what is read into it. */
+function compiledOf(file: string, made: string): InstanceType<typeof vm.Script> {
+  const sizes = [file, made].map((each) => fs.statSync(each, { throwIfNoEntry: false })?.size ?? 0)
+  const room = Buffer.allocUnsafeSlow(HEAD.length + Math.max(...sizes) + TAIL.length)
+  const [size = 0, sizeMade = 0] = sizes
+  HEAD.copy(room)
+  readInto(room, HEAD.length, file, size)
+  TAIL.copy(room, HEAD.length + size)
+  // The build writes ASCII: the text is made in one piece, outside of the heap.
+  const text = room.toString('latin1', 0, HEAD.length + size + TAIL.length)
+  if (sizeMade === 0) return new vm.Script(text, { filename: file })
+  readInto(room, 0, made, sizeMade)
+  return new vm.Script(text, { filename: file, cachedData: room.subarray(0, sizeMade) })
+}
+
+function readInto(room: Buffer, at: number, file: string, size: number): void {
+  const opened = fs.openSync(file, 'r')
+  try {
+    for (let read = 0, more = 1; read < size && more > 0; read += more) more = fs.readSync(opened, room, at + read, size - read, null)
+  } finally {
+    fs.closeSync(opened)
+  }
 }

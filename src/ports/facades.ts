@@ -133,10 +133,10 @@ export interface Sessions {
   owner(id: string): Owned | undefined
 }
 
-/** Where one subscriber's frames go. Frames are whole SSE records as bytes. */
-/** `growing`: somebody waits to see it grow, `whole`: to have it, and it ends what he waits for. */
+/** Of a frame: `growing`: somebody waits to see it grow, `whole`: to have it, and it ends what he waits for. */
 export type Urgency = 'growing' | 'whole'
 
+/** Where one subscriber's frames go. Frames are whole SSE records as bytes. */
 export interface FrameSink {
   /** Writes a frame; called synchronously, in order. Frames of one tick may be joined by the sink, unless somebody waits for this one. */
   write(frame: Uint8Array, urgency?: Urgency): void

@@ -28,7 +28,7 @@ export function createRunningOutput(
       text = lastCharacters(text + more, KEPT)
       if (!next.isSet) next.set(Math.max(0, shownAt + INTERVAL - clock.monotonic()))
     },
-    stop: next.end,
+    stop: () => next.end(),
   }
 }
 

@@ -150,7 +150,7 @@ function watchRoot(
       for (const folder of elsewhere) if (![...ends.keys()].some((known) => isWithin(known, folder))) await watchOne(folder)
     },
     touch,
-    later: repeat.set,
+    later: (ms) => repeat.set(ms),
     stop() {
       repeat.end()
       tell({ type: 'stop.requested' })

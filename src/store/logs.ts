@@ -26,14 +26,17 @@ interface Page {
 }
 
 const COLUMNS = 'sequence, type, session_id as sessionId, json, created'
-/** Rows of one session behind a sequence, which is named twice; those that one commit wrote after each other are found by their last. */
+/**
+ * Rows of one session behind a sequence, which is named twice; those that one commit wrote after each other are found by their last. What lies between
+ * is compared all the same: nothing of another session, which may be another tenant's, is told by it.
+ */
 const OF_ONE = `from events as last cross join events
-  on events.sequence between iif(last.since = 0, last.sequence, last.since) and last.sequence and events.sequence > ?
+  on events.sequence between iif(last.since = 0, last.sequence, last.since) and last.sequence and events.sequence > ? and events.session_id = last.session_id
   where last.session_id = ? and last.since >= 0 and last.sequence > ? order by last.sequence, events.sequence limit ?`
 
 /**
- * Migration 10. `since` of a row: 0 = it is found by itself, the sequence of another = it is the last of rows of its session that one commit has
- * written from there on, -1 = it is one of them. Only what is found by itself is in the index: a fourth of the rows.
+ * Migration 10. `since` of a row: 0 = it leads to itself, the sequence of another = it leads to all rows of its session that one commit has written
+ * from there on, -1 = it is one of those and leads nowhere. Only what leads somewhere is in the index.
  */
 export const EVENT_RUNS_SCHEMA = `
 alter table events add column since integer not null default 0;

@@ -75,6 +75,15 @@ describe('event log', () => {
     rmSync(directory, { recursive: true })
   })
 
+  it('tells nothing of another session, whatever was written in between', () => {
+    const store = storeWithEvents()
+    store.transact('process', () => store.events.insert(event(1, 'a'), event(5, 'a')))
+    append(store, event(3, 'b'))
+    const sequences = (ids: string[]) => store.events.afterFor(0, 9, ids).map((row) => row.sequence)
+    expect([sequences(['a']), sequences(['b']), sequences(['a', 'x'])]).toEqual([[1, 5], [3], [1, 5]])
+    store.close()
+  })
+
   it('refuses a sequence that is taken', () => {
     const store = storeWithEvents(event(1))
     expect(() => append(store, event(1))).toThrow('UNIQUE')

@@ -5,7 +5,7 @@ import { afterEach, expect, it } from 'vitest'
 import { MIGRATIONS } from '../../src/store/opening/migrations.js'
 import { openStore } from '../../src/store/open.js'
 import { Database } from '../../src/store/disk/driver.js'
-import { layOutState, OLD_SCHEMAS, rowsOf } from '../fixtures/old-states.js'
+import { inColumnsOf, layOutState, OLD_SCHEMAS, rowsOf } from '../fixtures/old-states.js'
 
 const made: string[] = []
 afterEach(() => made.splice(0).forEach((path) => rmSync(path, { recursive: true, force: true })))
@@ -36,8 +36,7 @@ it.each(OLD_SCHEMAS)('schema %i goes forward with its rows, and a copy from befo
   expect(kept).toEqual(schema < MIGRATIONS.length ? { rows: before, mode: 0o600 } : undefined)
   const after = rowsOf(path, TOLD)
   for (const table of TOLD) expect([table, after[table]?.length]).toEqual([table, before[table]?.length])
-  const eventsOf = (rows: Record<string, unknown[]>) => rows['events']?.map((row) => ({ ...JSON.parse(String(row)), since: undefined }))
-  expect(eventsOf(after)).toEqual(eventsOf(before))
+  expect(inColumnsOf(before['events'], after['events'])).toEqual(before['events'])
   expect(after['artifacts']).toEqual(before['artifacts'])
 })
 

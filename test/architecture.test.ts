@@ -202,6 +202,19 @@ describe('the rules', () => {
     expect(one('src/store/x.ts', 'let a\n'.repeat(401))).toEqual(['src/store/x.ts: has 401 lines, more than 400'])
   })
 
+  test('find a class whose functions are handed on by themselves behind its interface', () => {
+    const contract = {
+      path: 'src/kernel/bell.ts',
+      text: 'export interface Bell {\n  ring(times: number): void\n  readonly isRung: boolean\n}\n',
+    }
+    const fields = 'class Iron implements Bell {\n  readonly ring = (times: number) => {}\n  get isRung() {\n    return true\n  }\n}\n'
+    const methods = 'class Iron implements Bell {\n  ring(times: number) {\n  }\n  own() {\n  }\n}\n'
+    expect(findings([contract, { path: 'src/kernel/iron.ts', text: fields }])).toEqual([])
+    expect(findings([contract, { path: 'src/kernel/iron.ts', text: methods }])).toEqual([
+      'src/kernel/iron.ts: ring of Iron loses its object when it is handed on; make it a field',
+    ])
+  })
+
   test('find a cycle through three files, once', () => {
     const tree = [
       { path: 'src/store/a.ts', text: "import { b } from './b.js'" },

@@ -6,10 +6,10 @@ export interface Timers {
 
 export interface Alarm {
   /** Rings once, `ms` from now; what it was set to is forgotten. Nothing once it is over. */
-  set(ms: number): void
-  clear(): void
+  readonly set: (ms: number) => void
+  readonly clear: () => void
   /** Clears it for good. */
-  end(): void
+  readonly end: () => void
   readonly isSet: boolean
   readonly isOver: boolean
 }
@@ -18,7 +18,7 @@ export function createAlarm(clock: Timers, ring: () => void): Alarm {
   return new OneAlarm(clock, ring)
 }
 
-/** A class, as there are many that are short-lived (`order.ts`, I2). */
+/** A class, as there are many that are short-lived (`order.ts`, I2). What is asked of it may be handed on by itself: fields, no methods. */
 class OneAlarm implements Alarm {
   readonly #clock: Timers
   readonly #ring: () => void
@@ -29,7 +29,7 @@ class OneAlarm implements Alarm {
     this.#ring = ring
   }
 
-  set(ms: number): void {
+  readonly set = (ms: number): void => {
     this.clear()
     if (this.#state === 'over') return
     const handle = this.#clock.setTimeout(() => {
@@ -39,13 +39,13 @@ class OneAlarm implements Alarm {
     this.#state = { handle }
   }
 
-  clear(): void {
+  readonly clear = (): void => {
     if (typeof this.#state === 'string') return
     this.#clock.clearTimeout(this.#state.handle)
     this.#state = 'resting'
   }
 
-  end(): void {
+  readonly end = (): void => {
     this.clear()
     this.#state = 'over'
   }

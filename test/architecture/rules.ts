@@ -81,7 +81,29 @@ const VAGUE = new Set(['utils', 'util', 'helpers', 'helper', 'common', 'misc', '
 
 /** Everything that is wrong with a tree; empty when all rules hold. One sentence per finding, beginning with the path. */
 export function findings(files: readonly SourceFile[]): string[] {
-  return [...files.flatMap((file) => [...arrows(file), ...globals(file), ...shape(file)]), ...climbs(files), ...cycles(files)]
+  return [
+    ...files.flatMap((file) => [...arrows(file), ...globals(file), ...shape(file)]),
+    ...climbs(files),
+    ...cycles(files),
+    ...loseTheirObject(files),
+  ]
+}
+
+/** A span's functions are called where it is made, by tracing alone. */
+const CALLED_ALONE = new Set(['src/actors/telemetry/span-record.ts'])
+
+/** Behind an interface nobody sees a class, and hands on a function by itself, as one may with those of a literal; types accept it. */
+function loseTheirObject(files: readonly SourceFile[]): string[] {
+  return files.flatMap(({ path, text }) =>
+    [...text.matchAll(/^(?:export )?class (\w+)[^{]*?\bimplements (\w+)[^{]*\{\n([^]*?)\n\}/gm)].flatMap(
+      ([, name = '', contract = '', body = '']) => {
+        const asked = files.flatMap(({ text: other }) => new RegExp(`\\binterface ${contract}\\b[^]*?\\n\\}`).exec(other) ?? []).join('\n')
+        return [...body.matchAll(/^ {2}(?:async )?(\w+)(?:<[^>]*>)?\([^\n]*\{$/gm)]
+          .filter(([, method = '']) => !CALLED_ALONE.has(path) && new RegExp(`^ {2}${method}(?:<|\\()`, 'm').test(asked))
+          .map(([, method = '']) => `${path}: ${method} of ${name} loses its object when it is handed on; make it a field`)
+      },
+    ),
+  )
 }
 
 function arrows(file: SourceFile): string[] {

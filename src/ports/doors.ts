@@ -158,6 +158,8 @@ export interface RunEnd {
   readonly at: number
   readonly error?: string
   readonly unattended: boolean
+  /** The last that was said in the session is a prompt, of which nobody has said anything yet. */
+  readonly isUnanswered: boolean
 }
 
 /** The index of what was said, and what of it somebody may see. */

@@ -100,21 +100,26 @@ function backgroundTasks({ outstanding }: Work, sessionID: string, but: string |
 
 export function outcomeOf(core: Pick<Rows, 'store' | 'transcripts'>, sessionId: string): SessionOutcome {
   if (core.store.sessions.get(sessionId) === undefined) throw new SvcError('resource.not_found', `There is no session "${sessionId}".`)
-  const last = core.transcripts.of(sessionId).findLast((message) => !isOfCompaction(message))
+  const last = lastSaid(core.transcripts, sessionId)
   if (last?.info.role !== 'assistant') return { ok: false, error: 'the prompt was not answered', text: '' }
   const text = last.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
   const { error } = last.info
   return error === undefined ? { ok: true, text } : { ok: false, error: error.message, text }
 }
 
+function lastSaid(transcripts: Rows['transcripts'], sessionId: string): Message | undefined {
+  return transcripts.of(sessionId).findLast((message) => !isOfCompaction(message))
+}
+
 const ENDS = { completed: 'completed', error: 'failed' } as const
 
-function lastEnd({ store }: Rows, sessionId: string): RunEnd | undefined {
+function lastEnd({ store, transcripts }: Pick<Rows, 'store' | 'transcripts'>, sessionId: string): RunEnd | undefined {
   const run = store.runs.last(sessionId)
   if (run === undefined || run.status === 'running') return undefined
   const { status, error, unattended, finishedAt = 0 } = run
   const end = status === 'interrupted' ? (error === ABORTED ? 'aborted' : 'stopped') : ENDS[status]
-  return { end, at: finishedAt, unattended, ...(error !== undefined && { error }) }
+  const isUnanswered = lastSaid(transcripts, sessionId)?.info.role === 'user'
+  return { end, at: finishedAt, unattended, isUnanswered, ...(error !== undefined && { error }) }
 }
 
 /** Messages that are read at a time. */

@@ -26,8 +26,8 @@ export function lookAt({ sessions, effects }: Pick<NativeHost, 'sessions' | 'eff
   const last = sessions.lastEnd(sessionId)
   if (last === undefined) return undefined
   const end = last.end === 'aborted' && isParked ? 'stopped' : last.end
-  // A server that is killed takes a run with it of which nothing was said yet.
-  const isTaken = end === 'stopped' && last.at >= since
+  // A server that is killed, and an abort, take a run with them of which nothing was said yet.
+  const isTaken = last.isUnanswered && (end === 'stopped' ? last.at >= since : end === 'aborted' && last.at > since)
   if (answers.length === 0 && !isTold && !isTaken) return undefined
   const calls = answers.flatMap(({ parts }) => parts.flatMap((part) => fingerprint(part, effects.sha256)))
   const before = new Set(pursuit.known)

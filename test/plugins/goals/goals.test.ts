@@ -2,6 +2,8 @@
 /** When a goal goes on, when it stops, and what models are told of it. */
 import { expect, test } from 'vitest'
 import { goalsPlugin } from '../../../src/plugins/goals/goals.plugin.js'
+import type { Hook } from '../../../src/ports/contributions.js'
+import type { NativePlugin } from '../../../src/ports/plugin.js'
 import { TRUSTED_CALLER } from '../../../src/protocol/caller.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import type { GoalResponse, SessionGoal } from '../../../src/protocol/session/goal.js'
@@ -98,6 +100,34 @@ test('an abort, and a run that fails, end it and its session in one commit', asy
   await service.prompt(id, 'again')
   await service.idle(id)
   expect(await call(service, id, 'get')).toMatchObject({ status: 'blocked', summary: expect.stringContaining('no key') })
+})
+
+/** Resolves when a run of a new session with a goal is under way of which nothing is said before `held` opens. */
+async function startHeld(held: ReturnType<typeof gate>, options: Parameters<typeof startTestService>[0] = {}) {
+  const asked = gate()
+  const hooks: Readonly<Record<string, Hook>> = {
+    'chat.messages': async (_context, value) => {
+      asked.open()
+      await held.promise
+      return value
+    },
+  }
+  const slow: NativePlugin = { id: 'test.slow', name: 'Slow', start: () => ({ hooks }) }
+  const service = await startTestService({ ...options, plugins: [goalsPlugin({ env: {} }), slow] })
+  const id = await service.session()
+  await call(service, id, 'set', { text: 'all of it' })
+  await service.prompt(id, 'begin')
+  await asked.promise
+  return { service, id }
+}
+
+test('an abort before anything was said ends it as well', async () => {
+  const held = gate()
+  const { service, id } = await startHeld(held)
+  service.effects.clock.advance(1)
+  await service.runtime.sessions.abort(id)
+  held.open()
+  expect(await call(service, id, 'get')).toMatchObject({ status: 'active', paused: true, summary: 'Paused: its run was aborted.' })
 })
 
 test('stops at its cost, after a failed run, and where the same is done again and again', async () => {
@@ -219,15 +249,11 @@ test('rows that a kill left without a session are removed by the next start', as
 test('a run that a kill took before anything was said is gone on from by the next start', async () => {
   const effects = createFakeEffects()
   const store = openStore({ directory: effects.paths.state, now: () => effects.clock.now() })
-  const killed = await startTestService({ effects, store, plugins: [goalsPlugin({ env: {} })] })
-  const id = await killed.session()
-  await call(killed, id, 'set', { text: 'all of it' })
-  const run = { id: 'run_1', sessionId: id, status: 'running', startedAt: effects.clock.now(), unattended: false } as const
-  store.transact('process', () => store.runs.insert(run))
+  const { id } = await startHeld(gate(), { effects, store })
   const next = await startTestService({ effects, store, plugins: [goalsPlugin({ env: {} })] })
   next.steps.push(...Array.from({ length: idleRuns }, () => says('I think')))
   await rests(next, id, isBlocked)
-  expect(prompts(next, id)).toBe(idleRuns - 1)
+  expect(prompts(next, id)).toBe(idleRuns)
 })
 
 test('a deleted session takes its goal along', async () => {

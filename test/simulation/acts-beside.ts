@@ -19,6 +19,7 @@ export function nudge({ known, life, ids, call }: Acting, { name, plays }: Extra
   if (task === undefined) return
   known.plays.set(String(name), plays)
   known.touched.add(task.parentId)
+  known.nudged.add(task.id)
   const request = { prompt: `p${name}`, messageId: ids.next('msg'), delivery: 'queue' as const }
   call('nudge', () => life.runtime.sessions.submitPrompt(TRUSTED_CALLER, task.id, request, 'prompt'))
 }

@@ -170,14 +170,20 @@ function answer({ known, life, call }: Acting, index: number, how: 'once' | 'alw
 
 function abort({ known, life, call }: Acting, sessionId: string, queue: 'go-on' | 'hold' | 'clear'): void {
   const { sessions } = life.runtime
-  const status: { readonly runID?: unknown } | undefined = sessions.status(TRUSTED_CALLER)[sessionId]
-  const runId = typeof status?.runID === 'string' ? status.runID : undefined
-  const tasks = tasksOf(life).filter((task) => task.parentId === sessionId && task.isForeground && isOpen(task))
+  const statuses: Readonly<Record<string, { readonly runID?: unknown }>> = sessions.status(TRUSTED_CALLER)
+  const runOf = (id: string) => {
+    const run = statuses[id]?.runID
+    return typeof run === 'string' ? run : undefined
+  }
+  const runId = runOf(sessionId)
+  const tasks = tasksOf(life)
+    .filter((task) => task.parentId === sessionId && task.isForeground && isOpen(task))
+    .map(({ id }) => ({ id, runId: runOf(id) }))
   call(
     'abort',
     () => sessions.abort(sessionId, { queue }),
     (did) => {
-      if (did && runId !== undefined) known.aborted.push({ sessionId, runId, tasks: tasks.map(({ id: task }) => task) })
+      if (did && runId !== undefined) known.aborted.push({ sessionId, runId, tasks })
     },
   )
 }

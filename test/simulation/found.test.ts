@@ -1,6 +1,6 @@
 /** What the simulation has found, each with the history that showed it. */
 import { expect, test, vi } from 'vitest'
-import type { History } from './history.js'
+import type { History, Play } from './history.js'
 import { play } from './simulate.js'
 import { goal } from './tours/goals.js'
 import { approves, asks, dies, manner, movesIn, off, revokes, stirs } from './tours/lodger.js'
@@ -183,5 +183,18 @@ test('a workflow whose plugins take their time to start runs', async () => {
 
 test('a goal goes on after a kill that took its run before anything was said', async () => {
   const { fault } = await play(1, [create, wait(), goal('sets'), when('run: working.preparing', kill), prompt(1), wait(5000)])
+  expect(fault).toBeUndefined()
+})
+
+test('a task that is asked something by itself while it is aborted runs for that', async () => {
+  const below: readonly Play[] = [{ as: 'hangs', words: 0 }]
+  const { fault } = await play(888_209, [
+    { do: 'create', untitled: true },
+    { do: 'prompt', session: 0, name: 42, delivery: 'queue', plays: [{ as: 'calls', words: 0, tools: ['waits'], below }] },
+    wait(),
+    create,
+    { do: 'abort', session: 0, queue: 'clear' },
+    { do: 'nudge', name: 59, plays: [{ as: 'calls', words: 0, tools: ['answers'] }] },
+  ])
   expect(fault).toBeUndefined()
 })

@@ -133,7 +133,8 @@ function runsEnd(world: World): string | undefined {
 }
 
 /** With what they are at work on. A session that looks what waits, on a slow disk, has nothing to end yet: what it finds is aborted as it begins. */
-function abortEndsTasks({ life, aborted, isShaken }: World): string | undefined {
+/** What somebody asked of the session of a task by itself is a run of its own. */
+function abortEndsTasks({ life, aborted, nudged, isShaken }: World): string | undefined {
   if (isShaken) return undefined
   const busy: Readonly<Record<string, { readonly runID?: unknown }>> = life.runtime.sessions.status(TRUSTED_CALLER)
   const foreground = new Set(
@@ -141,8 +142,12 @@ function abortEndsTasks({ life, aborted, isShaken }: World): string | undefined 
       .filter(({ isForeground }) => isForeground)
       .map(({ id }) => id),
   )
-  const left = aborted.flatMap(({ tasks }) => tasks).find((id) => foreground.has(id) && busy[id]?.runID !== undefined)
-  return left && `the task ${left} goes on`
+  const goesOn = (id: string, runId: string | undefined): boolean => {
+    const now = busy[id]?.runID
+    return now !== undefined && (runId === undefined ? !nudged.has(id) : now === runId)
+  }
+  const left = aborted.flatMap(({ tasks }) => tasks).find(({ id, runId }) => foreground.has(id) && goesOn(id, runId))
+  return left && `the task ${left.id} goes on`
 }
 
 function executedOnce({ executed }: World): string | undefined {

@@ -30,8 +30,8 @@ interface SentPrompt {
 interface Aborted {
   readonly sessionId: string
   readonly runId: string
-  /** Tasks that the run waited for. */
-  readonly tasks: readonly string[]
+  /** Tasks that the run waited for, and what ran in the session of each. */
+  readonly tasks: readonly { readonly id: string; readonly runId: string | undefined }[]
 }
 
 interface Request {
@@ -80,6 +80,8 @@ export interface Known {
   readonly removed: ReadonlySet<string>
   /** Sessions in which somebody has taken something back, or was about to. */
   readonly touched: ReadonlySet<string>
+  /** Tasks whose session somebody has asked something by itself. */
+  readonly nudged: ReadonlySet<string>
   /** How often somebody was about to begin a goal of a session, or to go on with it, by the session. */
   readonly begun: ReadonlyMap<string, number>
   /** Runs whose abort was answered with success. */
@@ -134,6 +136,7 @@ export interface Knowing extends Known {
   readonly sessions: string[]
   readonly prompts: Map<number, SentPrompt>
   readonly touched: Set<string>
+  readonly nudged: Set<string>
   readonly begun: Map<string, number>
   readonly deleted: Set<string>
   readonly aborted: Aborted[]
@@ -201,6 +204,7 @@ export function createKnowing(now: () => Moment, isSlow: () => boolean): Knowing
     prompts: new Map(),
     removed,
     touched: new Set(),
+    nudged: new Set(),
     begun: new Map(),
     aborted: [],
     answers,

@@ -193,6 +193,11 @@ describe('the rules', () => {
     ['src/http/x.ts', 'return actor.getSnapshot().value', 'src/http/x.ts: asks for an inner state of a machine; ask its tags'],
     ['src/store/x.ts', 'export default 1', 'src/store/x.ts: has a default export'],
     ['src/store/x.ts', "export * from './y.js'", 'src/store/x.ts: re-exports everything of another file'],
+    [
+      'src/actors/session/run/x.ts',
+      'const xOf = (y) => {\n  return {\n    get z() {\n      return y.z\n    },\n  }\n}\n',
+      'src/actors/session/run/x.ts: has an object of a literal that answers a field with a function; make it a function, or a class',
+    ],
   ])('refuse %s with %j', (path, text, finding) => {
     expect(one(path, text)).toContain(finding)
   })

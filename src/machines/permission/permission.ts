@@ -44,8 +44,8 @@ export interface PermissionGrant {
 
 export interface JudgeInput {
   readonly layers: PermissionLayers
-  /** Remembered "always" answers of the project; looked at only where they count, so that a getter may read them. */
-  readonly approvals: readonly Approval[]
+  /** Remembered "always" answers of the project; asked for only where they count. */
+  readonly approvals: () => readonly Approval[]
   /** One-time grants of the current call. */
   readonly grants: readonly PermissionGrant[]
   readonly need: JudgedNeed
@@ -79,7 +79,7 @@ export function judge(input: JudgeInput): Judgement {
   function mayPass(ruled: PermissionAction, pattern: string): boolean {
     if (grants.some((grant) => grant.permission === need.permission && grant.pattern === pattern)) return true
     if (need.explicit !== undefined) return false
-    return ruled === 'allow' || bypass || isApproved(input.approvals, need.permission, pattern)
+    return ruled === 'allow' || bypass || isApproved(input.approvals(), need.permission, pattern)
   }
 }
 

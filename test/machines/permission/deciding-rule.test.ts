@@ -64,7 +64,7 @@ describe('who decides', () => {
                 ceilings: [layers({ trusted: above, untrusted: trusted })],
               }
               const need = { permission: 'x', patterns: ['pq'] }
-              const { decision } = judge({ layers: all, approvals: [], grants: [], need, bypass })
+              const { decision } = judge({ layers: all, approvals: () => [], grants: [], need, bypass })
               expect(decidingRule({ layers: all, approvals: [], bypass }, 'x', 'pq').decision).toBe(decision)
             }
   })

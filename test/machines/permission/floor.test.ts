@@ -9,24 +9,24 @@ const BARE: PermissionLayers = { trusted: [], untrusted: [] }
 
 /** Every way to allow something. */
 const WAYS: Readonly<Record<string, (permission: string) => Omit<JudgeInput, 'need'>>> = {
-  'a rule': () => ({ layers: { trusted: all, untrusted: [] }, approvals: [], grants: [], bypass: false }),
+  'a rule': () => ({ layers: { trusted: all, untrusted: [] }, approvals: () => [], grants: [], bypass: false }),
   'an accepted workflow': () => ({
     layers: { ...BARE, workflow: { rules: all, isAccepted: true } },
-    approvals: [],
+    approvals: () => [],
     grants: [],
     bypass: false,
   }),
   'a remembered answer': (permission) => ({
     layers: BARE,
-    approvals: [{ permission, pattern: '*', action: 'allow' as const }],
+    approvals: () => [{ permission, pattern: '*', action: 'allow' as const }],
     grants: [],
     bypass: false,
   }),
-  'an answer': (permission) => ({ layers: BARE, approvals: [], grants: [{ permission, pattern: '/x' }], bypass: false }),
-  'the bypass': () => ({ layers: BARE, approvals: [], grants: [], bypass: true }),
+  'an answer': (permission) => ({ layers: BARE, approvals: () => [], grants: [{ permission, pattern: '/x' }], bypass: false }),
+  'the bypass': () => ({ layers: BARE, approvals: () => [], grants: [], bypass: true }),
   'a ceiling': () => ({
     layers: { trusted: all, untrusted: [], ceilings: [{ trusted: all, untrusted: [] }] },
-    approvals: [],
+    approvals: () => [],
     grants: [],
     bypass: false,
   }),
@@ -65,7 +65,7 @@ test('the floors of sessions above hold for what they have delegated', () => {
   const judged = (ceiling: PermissionLayers, permission: string) =>
     judge({
       layers: { trusted: all, untrusted: [], ceilings: [{ trusted: all, untrusted: [], ceilings: [{ ...ceiling, trusted: all }] }] },
-      approvals: [],
+      approvals: () => [],
       grants: [],
       bypass: true,
       need: { permission, patterns: ['/x'] },

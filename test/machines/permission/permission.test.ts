@@ -152,7 +152,7 @@ describe('rules of a workflow', () => {
 describe('judging a need', () => {
   const input = (over: Partial<JudgeInput>): JudgeInput => ({
     layers: { trusted: [rule('bash', '*', 'ask'), rule('bash', 'ls *', 'allow'), rule('bash', 'rm *', 'deny')], untrusted: [] },
-    approvals: [],
+    approvals: () => [],
     grants: [],
     need: { permission: 'bash', patterns: ['ls -l', 'make'] },
     bypass: false,
@@ -165,25 +165,25 @@ describe('judging a need', () => {
 
   it('denies when any pattern is denied, whatever was approved or granted', () => {
     const need = { permission: 'bash', patterns: ['ls -l', 'rm x'] }
-    const approvals = [rule('bash', '*', 'allow')]
+    const approvals = () => [rule('bash', '*', 'allow')]
     const grants = [{ permission: 'bash', pattern: 'rm x' }]
     expect(judge(input({ need, approvals, grants, bypass: true }))).toEqual({ decision: 'deny', patterns: ['rm x'] })
   })
 
   it('takes approvals, one-time grants and the bypass for an answer to an ask', () => {
     const allowed = { decision: 'allow', patterns: [] }
-    expect(judge(input({ approvals: [rule('bash', 'make', 'allow')] }))).toEqual(allowed)
-    expect(judge(input({ approvals: [{ ...rule('bash', 'make', 'allow'), exact: true }] }))).toEqual(allowed)
+    expect(judge(input({ approvals: () => [rule('bash', 'make', 'allow')] }))).toEqual(allowed)
+    expect(judge(input({ approvals: () => [{ ...rule('bash', 'make', 'allow'), exact: true }] }))).toEqual(allowed)
     for (const [permission, pattern] of [
       ['bash', '*'],
       ['bash', 'm?ke'],
       ['*', 'make'],
     ] as const) {
-      expect(judge(input({ approvals: [{ ...rule(permission, pattern, 'allow'), exact: true }] })).decision).toBe('ask')
+      expect(judge(input({ approvals: () => [{ ...rule(permission, pattern, 'allow'), exact: true }] })).decision).toBe('ask')
     }
     expect(judge(input({ grants: [{ permission: 'bash', pattern: 'make' }] }))).toEqual(allowed)
     expect(judge(input({ bypass: true }))).toEqual(allowed)
-    expect(judge(input({ approvals: [rule('edit', '*', 'allow')] })).decision).toBe('ask')
+    expect(judge(input({ approvals: () => [rule('edit', '*', 'allow')] })).decision).toBe('ask')
   })
 
   it('takes a one-time grant literally', () => {
@@ -197,7 +197,7 @@ describe('judging a need', () => {
     const need = { permission: 'bash', patterns: ['ls -l'], explicit: 'not understood' }
     const asks = { decision: 'ask', patterns: ['ls -l'] }
     expect(judge(input({ need }))).toEqual(asks)
-    expect(judge(input({ need, approvals: [rule('*', '*', 'allow')], bypass: true }))).toEqual(asks)
+    expect(judge(input({ need, approvals: () => [rule('*', '*', 'allow')], bypass: true }))).toEqual(asks)
     expect(judge(input({ need, grants: [{ permission: 'bash', pattern: 'ls -l' }] })).decision).toBe('allow')
   })
 
@@ -207,6 +207,6 @@ describe('judging a need', () => {
 
   it('lets a rule of the project narrow, before approvals', () => {
     const layers = { trusted: [rule('*', '*', 'allow')], untrusted: [rule('bash', 'make', 'deny')] }
-    expect(judge(input({ layers, approvals: [rule('bash', 'make', 'allow')] }))).toEqual({ decision: 'deny', patterns: ['make'] })
+    expect(judge(input({ layers, approvals: () => [rule('bash', 'make', 'allow')] }))).toEqual({ decision: 'deny', patterns: ['make'] })
   })
 })

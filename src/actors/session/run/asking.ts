@@ -1,5 +1,6 @@
 /** Asking for what a tool call needs (sessions-events §8.10). */
 import { judge } from '../../../machines/permission/permission.js'
+import type { Approval } from '../../../protocol/interaction/interaction.js'
 import type { PermissionNeed } from '../../../ports/plugin.js'
 import { escapedText } from '../../../protocol/text/visible-text.js'
 import type { Work } from '../state/core.js'
@@ -24,8 +25,8 @@ export async function askCall(core: Work, run: RunScope, call: OpenCall, signal:
       ...(need.explicit === undefined ? suggestion(need) : { explicit: need.explicit }),
     },
   }
-  const isAllowedBy = (remembered: Parameters<typeof judge>[0]['approvals']) => {
-    return judge({ layers, approvals: remembered, grants: call.grants, need, bypass: false }).decision === 'allow'
+  const isAllowedBy = (remembered: readonly Approval[]) => {
+    return judge({ layers, approvals: () => remembered, grants: call.grants, need, bypass: false }).decision === 'allow'
   }
   const answer = await core.interactions.askPermission({ session: run.session, approvals, runId: run.runId, request, isAllowedBy }, signal)
   if (!answer.granted) {

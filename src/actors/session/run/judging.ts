@@ -101,16 +101,8 @@ function decisionsOf(core: Rows, run: RunScope, call: OpenCall, { permission, pa
 /** Judges needs one after the other. Answers are read once, and only where rules leave something to them. */
 function judgingBy(core: Rows, run: RunScope, { world, grants }: OpenCall, { layers, bypass }: Rules): (need: JudgedNeed) => Judged {
   let answers: readonly Approval[] | undefined
-  return (need) =>
-    judge({
-      layers,
-      grants,
-      need,
-      bypass,
-      get approvals() {
-        return (answers ??= approvalsOf(core.store, { session: run.session, approvals: world.project.approvals }))
-      },
-    })
+  const approvals = () => (answers ??= approvalsOf(core.store, { session: run.session, approvals: world.project.approvals }))
+  return (need) => judge({ layers, grants, need, bypass, approvals })
 }
 
 /** The same call three times in a row needs the group `doom_loop` (sessions-events §4.15). */

@@ -63,7 +63,8 @@ export function createJudge(place: Place, reading: Reading = (scan) => scan): (l
       protectedFiles: { reasons: async (paths) => paths.map(() => undefined) },
     })
     return needs.every(
-      (need) => judge({ layers: { trusted: RULES, untrusted: [] }, approvals: () => [], grants: [], need, bypass: false }).decision === 'allow',
+      (need) =>
+        judge({ layers: { trusted: RULES, untrusted: [] }, approvals: () => [], grants: [], need, bypass: false }).decision === 'allow',
     )
   }
 }

@@ -153,9 +153,8 @@ export type SessionOutcome =
 
 /** How the last run of a session came to its end: `stopped` with the server, `aborted` by somebody. */
 export interface RunEnd {
+  readonly runId: string
   readonly end: 'completed' | 'failed' | 'aborted' | 'stopped'
-  /** ms since the epoch. */
-  readonly at: number
   readonly error?: string
   readonly unattended: boolean
   /** The last that was said in the session is a prompt, of which nobody has said anything yet. */

@@ -27,15 +27,15 @@ export function createRunTable(connection: Connection): RunTable {
   const latest = connection.query<[string], { status: RunRow['status'] }>(
     'select status from runs where session_id = ? order by started_at desc, id desc limit 1',
   )
-  const last = connection.query<[string], Pick<StoredRow, 'status' | 'error' | 'unattended' | 'finishedAt'>>(`
-    select status, error, unattended, finished_at as finishedAt from runs
+  const last = connection.query<[string], Pick<StoredRow, 'id' | 'status' | 'error' | 'unattended'>>(`
+    select id, status, error, unattended from runs
     where session_id = ? order by started_at desc, id desc limit 1`)
   return {
     last(sessionId) {
       const row = last.get(sessionId)
       if (row === undefined) return undefined
-      const { status, error, unattended: alone, finishedAt } = row
-      return { status, error: error ?? undefined, unattended: alone === 1, finishedAt: finishedAt ?? undefined }
+      const { id, status, error, unattended: alone } = row
+      return { id, status, error: error ?? undefined, unattended: alone === 1 }
     },
     latest: (sessionId) => latest.get(sessionId)?.status,
     end(id) {

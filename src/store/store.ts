@@ -216,7 +216,7 @@ export interface RunTable {
   running(): Omit<RunRow, 'unattended'>[]
   isUnattended(id: string): boolean
   /** The run of a session that started last. */
-  last(sessionId: string): Pick<RunRow, 'status' | 'error' | 'unattended' | 'finishedAt'> | undefined
+  last(sessionId: string): Pick<RunRow, 'id' | 'status' | 'error' | 'unattended'> | undefined
   /** How a run ended; undefined = there is no such run. */
   end(id: string): Pick<RunRow, 'status' | 'error'> | undefined
 }

@@ -10,7 +10,7 @@ interface Met {
   /** Both begin at once, and go on when what they answer is called. The dead die no more. */
   die(how: 'kill' | 'power', torn: number): (() => Promise<void>) | undefined
   restart(): () => Promise<void>
-  /** A server that starts can be reached by nobody. */
+  /** A server that starts, and one that is dead, can be reached by nobody. */
   isUp(): boolean
   /** A step of the history is done: only then does a server die. */
   isActing(): boolean
@@ -58,8 +58,9 @@ export function createMeeting({ trace, suffer, die, restart, isUp, isActing, tak
     }
   }
 
-  /** The server may be over by now. */
+  /** The server may be over by now: of one that is dead nothing is asked. */
   async function late(step: Step): Promise<void> {
+    if (!isUp()) return
     try {
       await take(step)
     } catch (error) {

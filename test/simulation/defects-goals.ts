@@ -13,7 +13,7 @@ export const GOAL_DEFECTS: Readonly<Record<string, () => Defect>> = {
         ...store.runs,
         last(sessionId) {
           const run = store.runs.last(sessionId)
-          return run?.status === 'interrupted' ? { ...run, finishedAt: undefined } : run
+          return run?.status === 'interrupted' ? { ...run, status: 'running' } : run
         },
       },
     }),

@@ -198,3 +198,45 @@ test('a task that is asked something by itself while it is aborted runs for that
   ])
   expect(fault).toBeUndefined()
 })
+
+test('a goal that is set in the moment in which a run is aborted rests only where its own was', async () => {
+  const { fault } = await play(1_281_195, [
+    { do: 'create' },
+    when('run: working.preparing', { do: 'abort', session: 0, queue: 'go-on' }),
+    { do: 'goal', session: 0, how: 'sets', name: 900_022 },
+    { do: 'prompt', session: 0, name: 900_023, delivery: 'queue', plays: [] },
+    { do: 'prompt', session: 2, name: 900_027, delivery: 'queue', plays: [{ as: 'fails', words: 0, retryable: false }] },
+    { do: 'goal', session: 2, how: 'sets', name: 900_029 },
+  ])
+  expect(fault).toBeUndefined()
+})
+
+test('a server that dies as a step of the history ends is followed by another', async () => {
+  const { fault } = await play(1_280_523, [
+    when('goal: following', kill),
+    create,
+    { do: 'goal', session: 2, how: 'sets', name: 900_031, turns: 0 },
+  ])
+  expect(fault).toBeUndefined()
+})
+
+test('nothing is asked of a server that is dead', async () => {
+  const { fault } = await play(991_223, [
+    { do: 'reach', who: 'guest' },
+    asksGuest(800_030),
+    { do: 'when', machine: 'session', state: 'idle', nth: 2, steps: [{ do: 'fill', how: 'EROFS' }] },
+    when('external-turn: prompting.cancelling', { do: 'delete', session: 1 }),
+    { do: 'guest-manner', is: 'refuses' },
+    asksGuest(800_074),
+    wait(),
+    prompt(75),
+    asksGuest(800_076),
+    wait(310_000),
+    create,
+    { do: 'guest-manner', is: 'stray' },
+    asksGuest(800_084),
+    wait(20),
+    { do: 'die', how: 'power', torn: 1 },
+  ])
+  expect(fault).toBeUndefined()
+})

@@ -1,5 +1,5 @@
 /** What holds of the goals of sessions. */
-import { ABORTED } from '../../src/actors/session/run/closing.js'
+import { isOfCompaction } from '../../src/actors/session/history/conversation.js'
 import { SessionGoal } from '../../src/protocol/session/goal.js'
 import type { Invariant } from './invariants.js'
 import { GOALS, isOff, type Pursuit, pursuitsOf } from './rows.js'
@@ -54,9 +54,12 @@ function goesOn(world: World): string | undefined {
   return rests && `that of ${rests.sessionId} rests`
 }
 
-function isDue({ life }: World, { sessionId, since, isTold }: Pursuit): boolean {
-  const run = life.store.runs.last(sessionId)
-  const ended = run?.finishedAt
-  if (run === undefined || ended === undefined || ended < since) return false
-  return isTold || (run.status === 'interrupted' && run.error !== ABORTED) || run.status === 'error'
+/** A run that has ended since, of which somebody was told something or nobody was told anything; a compaction is no such run. */
+function isDue(world: World, { sessionId, ended, seen, isTold }: Pursuit): boolean {
+  const run = world.life.store.runs.last(sessionId)
+  if (run === undefined || run.status === 'running' || run.id === ended) return false
+  if (isTold) return true
+  const last = world.messages(sessionId).findLast((message) => !isOfCompaction(message))
+  const isNew = last !== undefined && (last.info.role === 'user' || last.info.id !== seen)
+  return isNew && (run.status === 'interrupted' || run.status === 'error')
 }

@@ -13,8 +13,9 @@ export interface Task {
 
 /** A goal that is pursued. */
 export interface Pursuit {
+  readonly ended?: string
+  readonly seen?: string
   readonly sessionId: string
-  readonly since: number
   readonly isTold: boolean
 }
 

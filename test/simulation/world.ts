@@ -122,7 +122,7 @@ export async function createWorld(
     suffer,
     die,
     restart,
-    isUp: () => isUp,
+    isUp: () => isUp && dead !== life,
     isActing: () => isActing,
     take,
     endless: (machine) => void (endless ??= machine),
@@ -352,8 +352,9 @@ export async function createWorld(
       await take(step)
       await turns(step.turns)
       await meeting.over()
-      meeting.passed()
       isActing = false
+      await meeting.over() // It may have died as that was waited for.
+      meeting.passed()
     },
     calm,
     messages(sessionId) {

@@ -116,10 +116,10 @@ const ENDS = { completed: 'completed', error: 'failed' } as const
 function lastEnd({ store, transcripts }: Pick<Rows, 'store' | 'transcripts'>, sessionId: string): RunEnd | undefined {
   const run = store.runs.last(sessionId)
   if (run === undefined || run.status === 'running') return undefined
-  const { status, error, unattended, finishedAt = 0 } = run
+  const { id: runId, status, error, unattended } = run
   const end = status === 'interrupted' ? (error === ABORTED ? 'aborted' : 'stopped') : ENDS[status]
   const isUnanswered = lastSaid(transcripts, sessionId)?.info.role === 'user'
-  return { end, at: finishedAt, unattended, isUnanswered, ...(error !== undefined && { error }) }
+  return { runId, end, unattended, isUnanswered, ...(error !== undefined && { error }) }
 }
 
 /** Messages that are read at a time. */

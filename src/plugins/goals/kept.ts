@@ -68,6 +68,7 @@ export function freshPursuit({ host: { effects, sessions }, pursuits }: Kept, se
   if (pursuits.all().length >= PURSUED && pursuits.get(sessionId) === undefined)
     throw new SvcError('quota.exceeded', `At most ${PURSUED} goals are pursued at a time. Clear or pause others.`)
   const seen = sessions.answers(sessionId, { most: 1 }).at(-1)?.info.id
+  const ended = sessions.lastEnd(sessionId)?.runId
   return {
     sessionId,
     since: effects.clock.now(),
@@ -78,5 +79,6 @@ export function freshPursuit({ host: { effects, sessions }, pursuits }: Kept, se
     costBefore: sessions.usage(sessionId).cost,
     known: [],
     ...(seen !== undefined && { seen }),
+    ...(ended !== undefined && { ended }),
   }
 }

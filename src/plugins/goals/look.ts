@@ -21,13 +21,13 @@ export interface Looked {
 
 /** Undefined when no run has ended since. */
 export function lookAt({ sessions, effects }: Pick<NativeHost, 'sessions' | 'effects'>, pursuit: Pursuit): Looked | undefined {
-  const { sessionId, seen, since, isTold, isParked } = pursuit
+  const { sessionId, seen, since, ended, isTold, isParked } = pursuit
   const answers = sessions.answers(sessionId, { after: seen, most: LOOKED_AT }).filter((answer) => completedAt(answer) >= since)
   const last = sessions.lastEnd(sessionId)
   if (last === undefined) return undefined
   const end = last.end === 'aborted' && isParked ? 'stopped' : last.end
   // A server that is killed, and an abort, take a run with them of which nothing was said yet.
-  const isTaken = last.isUnanswered && (end === 'stopped' ? last.at >= since : end === 'aborted' && last.at > since)
+  const isTaken = last.isUnanswered && (end === 'stopped' || end === 'aborted') && last.runId !== ended
   if (answers.length === 0 && !isTold && !isTaken) return undefined
   const calls = answers.flatMap(({ parts }) => parts.flatMap((part) => fingerprint(part, effects.sha256)))
   const before = new Set(pursuit.known)

@@ -12,6 +12,8 @@ const Pursuit = z.object({
   /** The last answer that was looked at; answers older than `since` were there before. */
   seen: z.string().optional(),
   since: z.number(),
+  /** The run that had ended last when it began. */
+  ended: z.string().optional(),
   /** A run was begun for it, and its end was not looked at yet. */
   isTold: z.boolean(),
   /** The service was stopped while the session worked. */

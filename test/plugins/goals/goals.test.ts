@@ -124,7 +124,6 @@ async function startHeld(held: ReturnType<typeof gate>, options: Parameters<type
 test('an abort before anything was said ends it as well', async () => {
   const held = gate()
   const { service, id } = await startHeld(held)
-  service.effects.clock.advance(1)
   await service.runtime.sessions.abort(id)
   held.open()
   expect(await call(service, id, 'get')).toMatchObject({ status: 'active', paused: true, summary: 'Paused: its run was aborted.' })

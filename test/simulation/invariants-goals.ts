@@ -54,12 +54,12 @@ function goesOn(world: World): string | undefined {
   return rests && `that of ${rests.sessionId} rests`
 }
 
-/** A run that has ended since, of which somebody was told something or nobody was told anything; a compaction is no such run. */
-function isDue(world: World, { sessionId, ended, seen, isTold }: Pursuit): boolean {
+/** A run that has ended since, and has said something, or nothing of its prompt; a compaction is no such run. */
+function isDue(world: World, { sessionId, since, ended, seen, isTold }: Pursuit): boolean {
   const run = world.life.store.runs.last(sessionId)
   if (run === undefined || run.status === 'running' || run.id === ended) return false
   if (isTold) return true
-  const last = world.messages(sessionId).findLast((message) => !isOfCompaction(message))
-  const isNew = last !== undefined && (last.info.role === 'user' || last.info.id !== seen)
+  const info = world.messages(sessionId).findLast((message) => !isOfCompaction(message))?.info
+  const isNew = info?.role === 'user' || (info?.role === 'assistant' && info.id !== seen && (info.time.completed ?? 0) > since)
   return isNew && (run.status === 'interrupted' || run.status === 'error')
 }

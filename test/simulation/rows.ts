@@ -13,6 +13,7 @@ export interface Task {
 
 /** A goal that is pursued. */
 export interface Pursuit {
+  readonly since: number
   readonly ended?: string
   readonly seen?: string
   readonly sessionId: string

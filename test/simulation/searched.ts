@@ -43,7 +43,7 @@ export const KEPT: Readonly<Record<string, readonly [seed: number, says: string]
   'a pause that a start forgets': [5, 'a workflow that was paused begins no run by its schedule'],
   'an answer that is remembered for everything': [5, 'a tool is executed where somebody or a rule allows it'],
   'tasks that stay when their session goes': [18, 'nothing is kept of a task whose session is gone'],
-  'a kill of which a goal hears nothing': [123, 'a goal goes on after a run that has ended'],
+  'a kill of which a goal hears nothing': [347, 'a goal goes on after a run that has ended'],
   'a goal that is reached and pursued': [27, 'a goal is pursued as long as it is active and not paused'],
   ...WIDE_KEPT,
   ...OUTSIDE_KEPT,

@@ -255,6 +255,20 @@ test('a run that a kill took before anything was said is gone on from by the nex
   expect(prompts(next, id)).toBe(idleRuns)
 })
 
+test('what a kill took that nobody had prompted, as a compaction, is not gone on from', async () => {
+  const effects = createFakeEffects()
+  const store = openStore({ directory: effects.paths.state, now: () => effects.clock.now() })
+  const killed = await startTestService({ effects, store, plugins: [goalsPlugin({ env: {} })] })
+  const id = await killed.session()
+  await call(killed, id, 'set', { text: 'all of it' })
+  const run = { id: 'run_1', sessionId: id, status: 'running', startedAt: effects.clock.now(), unattended: false } as const
+  store.transact('process', () => store.runs.insert(run))
+  const next = await startTestService({ effects, store, plugins: [goalsPlugin({ env: {} })] })
+  await settle(next)
+  expect(store.runs.last(id)?.status).toBe('interrupted')
+  expect([prompts(next, id), await call(next, id, 'get')]).toMatchObject([0, { status: 'active', paused: false }])
+})
+
 test('a deleted session takes its goal along', async () => {
   const { service, id } = await start()
   await call(service, id, 'set', { text: 'gone soon' })

@@ -107,6 +107,45 @@ const noTraits = new Traits()`,
     ],
     ['this.traits = new Set();', 'this.traits = noTraits;'],
     ['inst._zod.traits.add(name);', 'inst._zod.traits = inst._zod.traits.and(name);'],
+    // What a schema is made of, until something of it is asked: most schemas of a server are for requests that do not come. The first of each kind is
+    // made at once, and tells the names of the fields that all of its kind have.
+    [
+      `    function _(def) {
+        const inst = params?.Parent ? newError(Definition) : this;
+        init(inst, def);`,
+      `    const isLater = params?.Parent === undefined && /^Zod(?!.*Error$)/.test(name);
+    let isKnown = false;
+    function know(inst) {
+        isKnown = true;
+        for (const field of Object.getOwnPropertyNames(inst))
+            if (field !== 'def' && field !== 'type' && !(field in _.prototype))
+                Object.defineProperty(_.prototype, field, {
+                    configurable: true,
+                    get() {
+                        if (Object.hasOwn(this, '_zod') || !Object.hasOwn(this, 'def')) return undefined;
+                        Object.defineProperty(this, '_zod', { value: undefined, configurable: true });
+                        make(this, this.def);
+                        return this[field];
+                    },
+                    set(value) {
+                        Object.defineProperty(this, field, { value, writable: true, enumerable: true, configurable: true });
+                    },
+                });
+    }
+    function _(def) {
+        const isOwn = isLater && Object.getPrototypeOf(this) === _.prototype;
+        if (isOwn && isKnown) {
+            this.def = def;
+            this.type = def.type;
+            return this;
+        }
+        const inst = make(params?.Parent ? newError(Definition) : this, def);
+        if (isOwn) know(inst);
+        return inst;
+    }
+    function make(inst, def) {
+        init(inst, def);`,
+    ],
   ],
   // A server of HTTP/2, which is none of ours.
   'fastify/lib/server.js': [

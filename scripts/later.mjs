@@ -103,7 +103,8 @@ class Traits extends Set {
     return known
   }
 }
-const noTraits = new Traits()`,
+const noTraits = new Traits()
+const parentOf = Symbol.for('zod.parent')`,
     ],
     ['this.traits = new Set();', 'this.traits = noTraits;'],
     ['inst._zod.traits.add(name);', 'inst._zod.traits = inst._zod.traits.and(name);'],
@@ -144,7 +145,25 @@ const noTraits = new Traits()`,
         return inst;
     }
     function make(inst, def) {
-        init(inst, def);`,
+        init(inst, def);
+        if (inst[parentOf] !== undefined) inst._zod.parent = inst[parentOf];`,
+    ],
+  ],
+  // Neither does a copy with another check make what it is made of.
+  'zod/v4/core/util.js': [
+    [
+      `    const cl = new inst._zod.constr(def ?? inst._zod.def);
+    if (!def || params?.parent)
+        cl._zod.parent = inst;
+    return cl;`,
+      `    const isMade = Object.hasOwn(inst, '_zod');
+    const Kind = isMade ? inst._zod.constr : Object.getPrototypeOf(inst).constructor;
+    const cl = new Kind(def ?? (isMade ? inst._zod.def : inst.def));
+    if (!def || params?.parent) {
+        if (Object.hasOwn(cl, '_zod')) cl._zod.parent = inst;
+        else cl[Symbol.for('zod.parent')] = inst;
+    }
+    return cl;`,
     ],
   ],
   // A server of HTTP/2, which is none of ours.

@@ -107,7 +107,9 @@ test('one that nobody asks is not made, and what is asked of it makes it', async
   const isMade = (schema: object) => Object.hasOwn(schema, '_zod')
   const { one, either, union, enum: names, lazy } = schemas
   const two = z.object({ kind: z.literal('two') })
-  expect([two, either, union, lazy].map(isMade)).toEqual([false, false, false, false])
+  const checked = z.string().min(1).max(9)
+  expect([two, either, union, lazy, checked].map(isMade)).toEqual([false, false, false, false, false])
+  expect([checked.safeParse('').success, checked.safeParse('x').success, checked.maxLength]).toEqual([false, true, 9])
   expect([two.shape.kind instanceof z.ZodLiteral, two instanceof z.ZodObject, isMade(two)]).toEqual([true, true, true])
   expect([names.options, names.enum, either.options.length, union.options.length, lazy.unwrap() === one]).toEqual([
     ['x', 'y'],

@@ -17,7 +17,7 @@ import { buildReader } from './build-reader.mjs'
 import { buildTestLibrary } from './build-testing.mjs'
 import { buildToolbox } from './build-toolbox.mjs'
 import { compileAhead } from './compile-ahead.mjs'
-import { LATER } from './later.mjs'
+import { LATER, OF_NODE } from './later.mjs'
 import { noticesOf } from './notices.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -84,7 +84,7 @@ export function settings() {
     mainFields: ['module', 'main'],
     target: 'node20.19',
     external: OUTSIDE,
-    plugins: [ENGLISH_ONLY, STREAMS_OF_NODE, LATER, NOTED],
+    plugins: [ENGLISH_ONLY, STREAMS_OF_NODE, LATER, OF_NODE, NOTED],
     banner: { js: REQUIRE },
     define: {
       SVC_VERSION: JSON.stringify(version),

@@ -1,3 +1,4 @@
 import type { Plugin } from 'esbuild'
 
 export const LATER: Plugin
+export const OF_NODE: Plugin

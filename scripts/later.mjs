@@ -179,6 +179,27 @@ const parentOf = Symbol.for('zod.parent')`,
   ],
 }
 
+/** What the server asks of Node only when it works, or never: loaded when a name of it is asked for. */
+const OF_NODE_LATER = ['https', 'readline', 'readline/promises', 'stream/consumers', 'tls', 'zlib']
+
+/** For esbuild. */
+export const OF_NODE = {
+  name: 'of-node-later',
+  setup(bundle) {
+    const names = OF_NODE_LATER.map((name) => name.replace('/', '\\/')).join('|')
+    bundle.onResolve({ filter: new RegExp(`^(?:node:)?(?:${names})$`) }, ({ path }) => ({
+      path: path.replace('node:', ''),
+      namespace: 'of-node-later',
+    }))
+    bundle.onLoad({ filter: /./, namespace: 'of-node-later' }, ({ path }) => {
+      const module = process.getBuiltinModule(`node:${path}`)
+      const names = Object.getOwnPropertyNames(module).filter((name) => name !== 'default')
+      const field = (name) => `get ${JSON.stringify(name)}() { return its().${name} }`
+      return { contents: `const its = () => process.getBuiltinModule('node:${path}')\nmodule.exports = { ${names.map(field).join(', ')} }` }
+    })
+  },
+}
+
 /** For esbuild. */
 export const LATER = {
   name: 'later',

@@ -76,6 +76,8 @@ export interface Memory {
 export const ASKABLE = preloaded('memory-on-request.cjs')
 /** Environment of a server that `longestStall` may ask. */
 export const TIMED = preloaded('stalls-on-request.cjs')
+/** Environment of a server that `loadedBy` may ask. */
+export const LISTED = preloaded('loaded-on-request.cjs')
 
 function preloaded(fixture: string): { readonly NODE_OPTIONS: string } {
   return { NODE_OPTIONS: `--require ${fileURLToPath(new URL(`../../fixtures/${fixture}`, import.meta.url))}` }
@@ -90,6 +92,12 @@ export async function memoryOf(server: Pick<Server, 'pid' | 'stderr'>): Promise<
 /** Processor time, ms, that the main thread of a server took at most in one turn of its event loop since it was last asked. */
 export async function longestStall(server: Pick<Server, 'pid' | 'stderr'>): Promise<number> {
   return Number(await answerOf(server, 'stall'))
+}
+
+/** Modules of Node that a server has loaded. */
+export async function loadedBy(server: Pick<Server, 'pid' | 'stderr'>): Promise<readonly string[]> {
+  const entries = JSON.parse(await answerOf(server, 'loaded')) as string[]
+  return entries.flatMap((entry) => (entry.startsWith('NativeModule ') ? [entry.slice('NativeModule '.length)] : []))
 }
 
 /** What a preloaded server says on standard error when it is asked. */

@@ -21,8 +21,6 @@ export interface KeptContents {
   sweep(): Promise<void>
 }
 
-const deflate = promisify(deflateRaw)
-const inflate = promisify(inflateRaw)
 const DIGEST = /^[0-9a-f]{64}$/
 
 export function createKeptContents(deps: {
@@ -52,7 +50,7 @@ export function createKeptContents(deps: {
   }
 
   async function write(sha256: string, content: Uint8Array): Promise<boolean> {
-    const packed = await deflate(content, { level: constants.Z_BEST_SPEED })
+    const packed = await promisify(deflateRaw)(content, { level: constants.Z_BEST_SPEED })
     counted ??= count()
     await counted
     if (total + packed.length > bounds.now().undo.bytes) return false // I2
@@ -80,7 +78,7 @@ export function createKeptContents(deps: {
     async read(sha256) {
       if (!(await has(sha256))) return undefined
       const packed = await files.read(pathOf(sha256), 2 * LIMITS.undo.stateBytes)
-      return inflate(packed, { maxOutputLength: LIMITS.undo.stateBytes })
+      return promisify(inflateRaw)(packed, { maxOutputLength: LIMITS.undo.stateBytes })
     },
     async sweep() {
       const listed = await names()

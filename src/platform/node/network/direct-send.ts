@@ -27,13 +27,14 @@ export interface DirectOptions {
 export function createDirectSend({ ca, lookup, once }: DirectOptions = {}): Send {
   const options = { keepAlive: once !== true, maxSockets: SOCKETS, timeout: IDLE, noDelay: true, ...(lookup && { lookup }) }
   const plain = new PlainAgent(options)
-  const secure = new SecureAgent({ ...options, ...(ca && { ca: [...ca] }) })
+  let secure: SecureAgent | undefined
+  const agentFor = (isSecure: boolean) => (isSecure ? (secure ??= new SecureAgent({ ...options, ...(ca && { ca: [...ca] }) })) : plain)
   return async (url, { method, headers: given, body, signal, onOpen }) => {
     const headers: Record<string, string> = { ...given, 'accept-encoding': 'identity' }
     const pieces = body === undefined || body instanceof Readable ? undefined : body
     if (pieces !== undefined) headers['content-length'] = String(pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0))
     const isSecure = url.protocol === 'https:'
-    const settings = { ...placeOf(url), method, headers, agent: isSecure ? secure : plain, ...(signal && { signal }) }
+    const settings = { ...placeOf(url), method, headers, agent: agentFor(isSecure), ...(signal && { signal }) }
     return new Promise((resolve, reject) => {
       const request = isSecure ? secureRequest(settings) : plainRequest(settings)
       const close = () => void request.destroy()

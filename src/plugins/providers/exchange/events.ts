@@ -5,6 +5,7 @@
 import { createParser } from 'eventsource-parser'
 import { foreignExcess } from '../../../protocol/text/foreign-json.js'
 import { isRecord, type JsonRecord } from '../../../protocol/text/json.js'
+import { createAlike, type Saying } from './alike.js'
 import { parseJson } from './json.js'
 
 /** Takes what was read; answers what the SDK gets of it, or undefined when that is nothing yet. */
@@ -17,27 +18,46 @@ interface EventReader {
   refuse(excess: string): void
 }
 
-/** The events of some bytes after others: `on` gets the records among them, `onOther` the data of those that are none. */
+/**
+ * The events of some bytes after others: `on` gets the records among them, `onOther` the data of those that are none. What events in the same
+ * bytes say one after the other, by `saying`, comes as one event.
+ */
 export function eventsOf({
   on,
   onOther,
   refuse,
+  saying = () => undefined,
 }: {
   readonly on: (event: JsonRecord, data: string) => void
   readonly onOther: (data: string) => void
   readonly refuse: (excess: string) => void
+  readonly saying?: Saying
 }): (piece: Uint8Array) => void {
   const decoder = new TextDecoder()
+  const alike = createAlike(saying)
+  const take = (data: string, isJoined = false) => {
+    const excess = foreignExcess(data)
+    if (excess !== undefined) return refuse(excess)
+    const event = data === '[DONE]' ? undefined : parseJson(data)
+    if (!isRecord(event)) return onOther(data)
+    if (!isJoined) alike.learn(event, data)
+    on(event, data)
+  }
+  const takeJoined = () => {
+    const data = alike.joined()
+    if (data !== undefined) take(data, true)
+  }
   const parser = createParser({
     onEvent({ data }) {
-      const excess = foreignExcess(data)
-      if (excess !== undefined) return refuse(excess)
-      const event = data === '[DONE]' ? undefined : parseJson(data)
-      if (isRecord(event)) on(event, data)
-      else onOther(data)
+      if (alike.keep(data)) return
+      takeJoined()
+      take(data)
     },
   })
-  return (piece) => parser.feed(decoder.decode(piece, { stream: true }))
+  return (piece) => {
+    parser.feed(decoder.decode(piece, { stream: true }))
+    takeJoined()
+  }
 }
 
 /** What is no JSON object passes as it came: the SDK refuses it. */

@@ -4,6 +4,9 @@ import type { ProviderSettings } from '../../../ports/plugin.js'
 import { ProviderError } from '../../../ports/provider-adapter.js'
 import { messageOf } from '../../../protocol/message-of.js'
 import { connectionError, statusError, streamFault } from '../exchange/errors.js'
+import type { JsonRecord } from '../../../protocol/text/json.js'
+import type { Saying } from '../exchange/alike.js'
+import { textAlone } from './chunks.js'
 import { eventsOf } from '../exchange/events.js'
 import { wellFormed } from '../exchange/json.js'
 import { type Bytes, bytesOf, type Piece } from '../exchange/pieces.js'
@@ -94,6 +97,12 @@ async function answerTo(address: string, body: readonly Piece[], { held }: ChatC
   }
 }
 
+/** The piece of text that a chunk says and nothing else. */
+export function saying(chunk: JsonRecord): ReturnType<Saying> {
+  const text = textAlone(chunk)
+  return text === undefined ? undefined : { name: 'content', text }
+}
+
 /** Makes parts of the events of an answer. */
 function createReader({ read, refuse, take, newId, context }: Exchange) {
   const parts = createChatParts(take, newId)
@@ -113,6 +122,7 @@ function createReader({ read, refuse, take, newId, context }: Exchange) {
       if (data !== '[DONE]') throw streamFault('sent data that is not a JSON object.', context)
     },
     refuse,
+    saying,
   })
   return { feed, end: () => making(() => parts.end()) }
 }

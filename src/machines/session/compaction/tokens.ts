@@ -91,7 +91,7 @@ function countTokens(text: string): number {
     const kind = kindAt(text, start)
     let end = start + 1
     if (kind > ACCENTED) {
-      while (end < length && kindAt(text, end) === kind) end += 1
+      while (end < length && KINDS[text.charCodeAt(end)] === kind) end += 1
       tokens += runTokens(kind, end - start)
     } else {
       end = endOfWord(text, start, kind)
@@ -107,11 +107,11 @@ function endOfWord(text: string, start: number, kind: number): number {
   const { length } = text
   let end = start + 1
   if (kind === UPPER && end < length && kindAt(text, end) === UPPER) {
-    while (end < length && kindAt(text, end) === UPPER) end += 1
+    while (end < length && KINDS[text.charCodeAt(end)] === UPPER) end += 1
     return end < length && kindAt(text, end) === LOWER ? end - 1 : end
   }
   for (; end < length; end++) {
-    const next = kindAt(text, end)
+    const next = KINDS[text.charCodeAt(end)]
     if (next !== LOWER && next !== ACCENTED) break
   }
   return end

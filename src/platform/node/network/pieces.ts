@@ -27,8 +27,13 @@ export interface Pieces {
   whenOver(over: Over): void
 }
 
+/** Takes what was read; false = nobody has read what was taken before, and no more shall come until `more`. */
+export type Take = (piece: Bytes) => boolean
+
 interface Source {
   readonly body: Readable
+  /** Instead of the data of the stream, each with the buffer of a stream between: hands on what is read, and answers what has more read. */
+  readonly directly?: (take: Take) => () => void
   /** Closes the connection. */
   close(): void
   /** What an error of the body is told as. */
@@ -40,7 +45,7 @@ interface Waiting {
   reject(error: Error): void
 }
 
-export function gather({ body, close, failure }: Source): Pieces {
+export function gather({ body, directly, close, failure }: Source): Pieces {
   let bytes = 0
   let pieces: Bytes[] = []
   let held = 0
@@ -74,12 +79,17 @@ export function gather({ body, close, failure }: Source): Pieces {
     over?.(bytes, broken)
     soon()
   }
-  body.on('data', (piece: Buffer<ArrayBuffer>) => {
-    if (end !== undefined || isSkipped) return
+  const take = (piece: Bytes): boolean => {
+    if (end !== undefined || isSkipped) return true
     bytes += piece.byteLength
     held += piece.byteLength
-    if ((pieces.push(piece) >= MOST || held >= AHEAD) && waiting === undefined) body.pause()
+    const isEnough = (pieces.push(piece) >= MOST || held >= AHEAD) && waiting === undefined
     soon()
+    return !isEnough
+  }
+  const more = directly?.(take) ?? (() => body.resume())
+  body.on('data', (piece: Buffer<ArrayBuffer>) => {
+    if (!take(piece)) body.pause()
   })
   body.on('end', () => finish())
   body.on('error', (error) => finish(error))
@@ -92,7 +102,7 @@ export function gather({ body, close, failure }: Source): Pieces {
       new Promise((resolve, reject) => {
         waiting = { resolve, reject }
         if (pieces.length > 0 || end !== undefined) return deliver()
-        body.resume()
+        more()
       }),
     cancel() {
       pieces = []
@@ -102,7 +112,7 @@ export function gather({ body, close, failure }: Source): Pieces {
     skip() {
       isSkipped = true
       pieces = []
-      body.resume()
+      more()
     },
     whenOver(told) {
       over = told

@@ -23,7 +23,7 @@ export interface Alike {
 const PATIENCE = 16
 
 /** What may stand between the quotes of a string in JSON, but for escapes by number. */
-const PIECE = /^(?:[^"\\\u0000-\u001f]|\\["\\/bfnrt])+$/
+const PIECE = /^(?:[ !#-[\]-\uffff]|\\["\\/bfnrt])+$/
 
 export function createAlike(saying: Saying): Alike {
   /** Whether it is that text which is said (I1), and no other member of the same name and value. */

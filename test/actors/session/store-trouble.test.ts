@@ -128,7 +128,6 @@ describe('while the store refuses to commit', () => {
       { data: { error: { message: 'The disk is full.', details: { cause: 'store.unavailable' } } } },
     ])
     expectSettled(service, id)
-    service.steps.shift()
     await service.prompt(id, 'again')
     await service.idle(id)
     expect(service.messages(id).at(-1)?.info).toMatchObject({ finish: 'stop' })

@@ -1,5 +1,6 @@
 // Holds sessions-events §4.11.
 import { describe, expect, it } from 'vitest'
+import { nextTurn } from '../../../src/kernel/pause.js'
 import { TRUSTED_CALLER } from '../../../src/protocol/caller.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import { gate, type PlayedStep, type PlayedTool, says, startTestService } from '../../fakes/service.js'
@@ -65,6 +66,7 @@ describe('text', () => {
     const id = await service.session()
     let aborted = false
     service.steps.push(async (push, signal) => {
+      await nextTurn()
       for (let at = 0; at < 20; at++) push({ type: 'text', delta: 'x'.repeat(65_536) })
       aborted = signal.aborted
       await new Promise(() => undefined)

@@ -116,6 +116,7 @@ export interface Ending {
 
 /** Records a step and run as failed, or as aborted without a failure; the queue goes on with the next prompt. */
 export function recordEnd(core: Rows & Work, ending: Ending, failure: StepFailure | undefined): void {
+  ending.run.place.sent?.work.stop()
   if (failure === undefined) recordAbort(core, ending)
   else recordFailure(core, ending, failure)
 }

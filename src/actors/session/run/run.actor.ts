@@ -80,9 +80,10 @@ export function runLogic(core: Rows & Work & Sources, context: SystemContext, ru
       }),
       generate: fromWork<{ type: string }, { runId: string; attempt: number }>(({ input, sendBack }) => {
         const run = runOf(input.runId)
-        const { step } = run.place
+        const { step, sent } = run.place
         if (step === undefined) throw new Error('no step is prepared')
-        const work = new Stoppable()
+        run.place.sent = undefined
+        const work = sent?.work ?? new Stoppable()
         if (input.attempt > 0) announceAttempt(core, run)
         const onCall = (callId: string) => {
           const tool = run.calls.get(callId)?.tool
@@ -94,7 +95,7 @@ export function runLogic(core: Rows & Work & Sources, context: SystemContext, ru
           work.over()
           sendBack(event)
         }
-        streamStep(core, run, step, input.attempt, onCall, work)
+        streamStep(core, run, step, { attempt: input.attempt, sent, onCall, work })
           .then(() => hookAnswer(core, step, work))
           .then(
             () => end({ type: 'generation.finished' }),

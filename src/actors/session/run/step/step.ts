@@ -32,6 +32,7 @@ import { modelMessages } from '../../history/request.js'
 import { showEnd, storeEnd } from '../put-off.js'
 import { renderPrompt } from './rendered-prompt.js'
 import type { RunScope, StepScope } from '../run-scope.js'
+import { type Generate, SentEarly, written } from './sent-early.js'
 import type { SystemContext } from '../system-context.js'
 import { takeBareWorld, takeWorld, type World } from '../world.js'
 
@@ -89,7 +90,16 @@ export async function prepareStep(
   const hooking = hookRequest(world, plain, stopping)
   const { request, failures } = hooking instanceof Promise ? await hooking : hooking
   const hookFailures = notesOf(core, run, [...defined.failures, ...rendered.failures, ...failures])
-  openStep(core, run, { world, number, answers, isLast, request, offered, hookFailures }, stopping)
+  const opening = { world, number, answers, isLast, request, offered, hookFailures }
+  const sent = run.place.step === undefined && !stopping.isStopped ? new SentEarly(askedBy(core, opening)) : undefined
+  if (sent !== undefined) await written()
+  try {
+    openStep(core, run, opening, stopping)
+  } catch (error) {
+    sent?.work.stop()
+    throw error
+  }
+  run.place.sent = sent
   return { tokens, isDue: false }
 }
 
@@ -152,14 +162,23 @@ export async function streamStep(
   core: Pick<Rows & Sources, 'effects' | 'transcripts' | 'traces'>,
   run: RunScope,
   step: StepScope,
-  attempt: number,
-  onCall: (callId: string) => void,
-  work: Stoppable,
+  {
+    attempt,
+    sent,
+    onCall,
+    work,
+  }: {
+    readonly attempt: number
+    /** What was asked for it already; `work` is of that. */
+    readonly sent: SentEarly | undefined
+    readonly onCall: (callId: string) => void
+    readonly work: Stoppable
+  },
 ): Promise<void> {
   const { recorder } = step
   const { target } = step.world
   if (target.obstacle !== undefined) throw target.obstacle
-  const generate = generateBy(core, run, step, { onCall, signal: work.signal })
+  const generate = sent?.take ?? generateBy(core, run, step, { onCall, signal: work.signal })
   if (generate === undefined) return makeGivenCalls(run, step, onCall)
   if (attempt > 0) {
     recorder.restart()
@@ -207,7 +226,10 @@ export async function streamStep(
   if (step.usage === undefined) throw new ProviderError('The provider ended its stream without finishing the step.', { retryable: true })
 }
 
-type Generate = (push: (part: StreamPart) => void, signal: AbortSignal) => Promise<void>
+interface AskedOf {
+  readonly world: World
+  readonly request: GenerateRequest
+}
 
 /** Who answers the step; undefined = nobody, it makes the calls the prompt came with. */
 function generateBy(
@@ -216,12 +238,16 @@ function generateBy(
   step: StepScope,
   { onCall, signal: stopped }: { readonly onCall: (callId: string) => void; readonly signal: AbortSignal },
 ): Generate | undefined {
-  const { adapter, worker } = step.world.target.model
-  const { request } = step
-  if (request !== undefined) return (push, signal) => adapter.generate(traced(core, request), push, signal)
+  const { worker } = step.world.target.model
+  const { request, world } = step
+  if (request !== undefined) return askedBy(core, { world, request })
   if (worker === undefined || stepsAsked(run, step.number) === 0) return undefined
   const desk = openDesk(core, { run, step, onCall }, stopped)
   return (push, signal) => worker.work(workOf(core, run), push, desk, signal)
+}
+
+function askedBy(core: Pick<Sources, 'traces'>, { world, request }: AskedOf): Generate {
+  return (push, signal) => world.target.model.adapter.generate(traced(core, request), push, signal)
 }
 
 /** The provider is told of which trace the step is part. */
@@ -277,7 +303,15 @@ function generateInto(generate: Generate, record: (part: StreamPart) => void, wo
       }
     }
     const push = (part: StreamPart): void => attempt(() => deltas.push(part))
-    const generated = generate(push, work.signal)
-    generated.finally(() => attempt(deltas.flush)).then(resolve, reject)
+    generate(push, work.signal).then(
+      () => {
+        attempt(deltas.flush)
+        resolve()
+      },
+      (error: unknown) => {
+        attempt(deltas.flush)
+        reject(error as Error)
+      },
+    )
   })
 }

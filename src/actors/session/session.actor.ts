@@ -3,7 +3,7 @@ import { chartOf } from '../../kernel/machine/chart.js'
 import { fromEffect } from '../../kernel/machine/effect.js'
 import { laidOut } from '../../kernel/machine/laid-out.js'
 import type { StepFailure } from '../../machines/session/retry.js'
-import { sessionMachine } from '../../machines/session/session.machine.js'
+import { sessionMachine, type Work as Found } from '../../machines/session/session.machine.js'
 import { claimWork } from './run/claim.js'
 import type { EarlyClaims } from './run/claimed-early.js'
 import { recordEnd } from './run/closing.js'
@@ -34,22 +34,11 @@ export function sessionLogic(
     actors: {
       run: runLogic(core, context, runs, compactions),
       compaction: compactionLogic(core, compactions.scopeOf),
-      claimWork: fromEffect(async ({ input }) => {
+      claimWork: fromEffect(({ input }) => {
         const handed = claims.take(input.sessionId)
-        if (handed !== undefined) {
-          begin(handed.run)
-          return { kind: 'run', runId: handed.run.runId, wantsTitle: handed.wantsTitle }
-        }
-        const compaction = () => compactions.waiting(input.sessionId)
-        if (compaction() === undefined) compactions.forget(input.sessionId)
-        try {
-          const work = await claimWork(core, context, input.sessionId, { compaction, onRun: begin })
-          if (work.kind !== 'run') release(input.sessionId)
-          return work
-        } catch (error) {
-          core.effects.log.warn('a prompt could not be claimed yet', { sessionId: input.sessionId, cause: String(error) })
-          throw error
-        }
+        if (handed === undefined) return look(input.sessionId)
+        begin(handed.run)
+        return { kind: 'run', runId: handed.run.runId, wantsTitle: handed.wantsTitle }
       }),
       title: titleLogic(core, runs),
       recordCrash: fromEffect(({ input: { sessionId, runId, failure } }) => {
@@ -61,6 +50,19 @@ export function sessionLogic(
     },
   })
   return laidOut(logic)
+
+  async function look(sessionId: string): Promise<Found> {
+    const compaction = () => compactions.waiting(sessionId)
+    if (compaction() === undefined) compactions.forget(sessionId)
+    try {
+      const work = await claimWork(core, context, sessionId, { compaction, onRun: begin })
+      if (work.kind !== 'run') release(sessionId)
+      return work
+    } catch (error) {
+      core.effects.log.warn('a prompt could not be claimed yet', { sessionId, cause: String(error) })
+      throw error
+    }
+  }
 
   function recordLate(run: RunScope, failure: StepFailure | undefined): void {
     try {

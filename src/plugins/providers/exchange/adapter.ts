@@ -46,8 +46,13 @@ export function createAdapter<Asked extends Call>(
   let models: Promise<Models<Asked>> | undefined
   const load = async () => protocol.load(settings, addressOf(protocol, settings))
   return {
-    generate: async (request, push, signal) =>
-      generate({ protocol, settings, deps, models: () => (models ??= load()), request, push, signal }),
+    generate(request, push, signal) {
+      try {
+        return generate({ protocol, settings, deps, models: () => (models ??= load()), request, push, signal })
+      } catch (error) {
+        return Promise.reject(error as Error) // The request cannot be made.
+      }
+    },
   }
 }
 

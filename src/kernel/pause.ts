@@ -29,6 +29,11 @@ export function nextTurn(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve))
 }
 
+/** Calls it in this turn of the event loop, once what is on its way to a socket by then is written. */
+export function behindWrites(work: () => void): void {
+  process.nextTick(() => process.nextTick(work))
+}
+
 /** Answers what work waits for between its parts; who waits first goes on first. */
 export function createPause(soon: Soon = setImmediate): Pause {
   return createLine({ soon, atOnce: 1 }).wait

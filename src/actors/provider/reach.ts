@@ -41,7 +41,10 @@ export function createReach({ effects, contributions, catalogs, models }: ReachD
     ref: ModelRef,
   ): Promise<{ provider: CatalogProvider; model: CatalogModel }> => {
     const found = catalog.providers.find(({ id }) => id === ref.providerId)
-    const connection = namedConnection(await catalogs.credentials(), ref, await catalogs.workspacesOf(directory, workspaceId))
+    const connection =
+      ref.connectionId === undefined
+        ? undefined
+        : namedConnection(await catalogs.credentials(), ref, await catalogs.workspacesOf(directory, workspaceId))
     if (found === undefined) throw unknownProvider(ref.providerId, catalog, isUsable)
     const provider = connection === undefined ? found : withConnectionKey(found, connection, await catalogs.installed())
     const reason = obstacle(provider, effects.env, await contributions(directory, sessionId))

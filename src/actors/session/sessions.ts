@@ -134,7 +134,10 @@ function said(served: Served) {
       const command = await namedCommand(core, get(id).id, request)
       const delivery = mode === 'prompt-async' || command !== undefined ? 'queue' : (request.delivery ?? 'steer')
       await submitPrompt(core, caller, id, command ?? request, delivery, {
-        wake: waking(id),
+        wake() {
+          if (supervisor.rests(id) && claims.prepare(id)) supervisor.wakeSoon(id)
+          else supervisor.wake(id)
+        },
         early: async (prompt, target) => (supervisor.rests(id) ? claims.look(id, prompt, target) : undefined),
       })
     },

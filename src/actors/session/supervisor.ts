@@ -4,6 +4,8 @@
  */
 import { createActor, type InspectionEvent } from 'xstate'
 import { retryPolicyOf } from '../../machines/session/retry.js'
+import { createPassing } from '../../kernel/passing.js'
+import { behindWrites } from '../../kernel/pause.js'
 import type { ActorRegistry } from '../../kernel/roots.js'
 import type { Effects } from '../../ports/effects.js'
 import { supervise } from '../../kernel/supervise.js'
@@ -12,6 +14,8 @@ import type { sessionLogic } from './session.actor.js'
 export interface SessionSupervisor {
   /** There may be work: start or wake the session's actor. Ignored once stopping. */
   wake(sessionId: string): void
+  /** In this turn of the event loop, behind what is about to be written; before anything else that is said to it here. */
+  wakeSoon(sessionId: string): void
   /** Awake, with nothing to do: what is there when it is woken, it begins at once. */
   rests(sessionId: string): boolean
   /** Aborts the run of an awake session, if there is one. */
@@ -38,19 +42,46 @@ export function superviseSessions(deps: {
   const policy = retryPolicyOf(effects.env)
   const sessions = supervise<typeof logic>({ effects, kind: 'session', inspect, actors, onEnded: deps.onAsleep })
 
+  /** Who is woken soon. */
+  const soon = createPassing<string, () => void>()
+
+  function wake(sessionId: string): void {
+    soon.delete(sessionId)
+    if (deps.isOff === true) return
+    const known = sessions.get(sessionId)
+    if (known?.getSnapshot().status === 'active') known.send({ type: 'woken' })
+    else
+      sessions.start(sessionId, (options) => createActor(logic, { id: `session:${sessionId}`, input: { sessionId, policy }, ...options }))
+  }
+  const wakeNow = (sessionId: string): void => {
+    if (soon.has(sessionId)) wake(sessionId)
+  }
+  const wakeAll = (): void => {
+    for (const sessionId of [...soon.keys()]) wake(sessionId)
+  }
+  const say = (sessionId: string, type: 'abort.requested' | 'stop.requested'): void => {
+    wakeNow(sessionId)
+    sessions.get(sessionId)?.send({ type })
+  }
+
   return {
-    wake(sessionId) {
-      if (deps.isOff === true) return
-      const known = sessions.get(sessionId)
-      if (known?.getSnapshot().status === 'active') known.send({ type: 'woken' })
-      else
-        sessions.start(sessionId, (options) => createActor(logic, { id: `session:${sessionId}`, input: { sessionId, policy }, ...options }))
+    wake,
+    wakeSoon(sessionId) {
+      const wakeIt = () => wakeNow(sessionId)
+      soon.set(sessionId, wakeIt)
+      behindWrites(wakeIt)
     },
     rests: (sessionId) => deps.isOff !== true && !sessions.isDraining && sessions.get(sessionId)?.getSnapshot().hasTag('settled') === true,
-    abort: (sessionId) => sessions.get(sessionId)?.send({ type: 'abort.requested' }),
-    end: (sessionId) => sessions.get(sessionId)?.send({ type: 'stop.requested' }),
-    drain: () => sessions.drain((ref) => ref.send({ type: 'stop.requested' })),
-    stop: sessions.stop,
+    abort: (sessionId) => say(sessionId, 'abort.requested'),
+    end: (sessionId) => say(sessionId, 'stop.requested'),
+    drain() {
+      wakeAll()
+      return sessions.drain((ref) => ref.send({ type: 'stop.requested' }))
+    },
+    stop() {
+      wakeAll()
+      sessions.stop()
+    },
     get awake() {
       return sessions.size
     },

@@ -21,6 +21,9 @@ export interface StepPlan {
   readonly mayCompact: boolean
 }
 
+/** As the run machine plans the first step of a run. */
+export const FIRST_STEP: StepPlan = { step: 1, answers: undefined, wasCut: false, mayCompact: true }
+
 export interface Prepared {
   /** Of the request; 0 = the step asks no model. */
   readonly tokens: number

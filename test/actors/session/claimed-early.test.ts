@@ -1,5 +1,6 @@
 // Holds sessions-events §4.4, §4.10, §5.7: a prompt to a session that rests is admitted and claimed at once, and tells what it would tell otherwise.
 import { expect, it } from 'vitest'
+import { nextTurn } from '../../../src/kernel/pause.js'
 import { TRUSTED_CALLER } from '../../../src/protocol/caller.js'
 import { SvcError } from '../../../src/protocol/errors.js'
 import { openStore } from '../../../src/store/open.js'
@@ -85,4 +86,46 @@ it('what cannot be committed is refused, and leaves the session as it was', asyn
   await service.prompt(id, { prompt: 'again', messageId: 'msg_2' })
   await service.idle(id)
   expect(service.messages(id).map(({ info }) => info.role)).toEqual(['user', 'assistant', 'user', 'assistant'])
+})
+
+const stateOf = (service: TestService, id: string) =>
+  service.runtime.inspector.tree().actors.find((actor) => actor.id === `session:${id}`)?.state
+
+const roles = (service: TestService, id: string) => service.messages(id).map(({ info }) => info.role)
+
+it('a session is woken behind the request of the run that was claimed for it', async () => {
+  const service = await startTestService()
+  const id = await service.session()
+  await turn(service, id, 'hi')
+  const found: unknown[] = []
+  service.steps.push((...given) => {
+    found.push(stateOf(service, id))
+    return says('there')(...given)
+  })
+  await service.prompt(id, 'again')
+  await service.idle(id)
+  expect(found).toEqual([['idle']])
+})
+
+it.each(['abort', 'delete', 'stop'] as const)('what is said to it before that finds its run: %s', async (what) => {
+  const service = await startTestService()
+  const id = await service.session()
+  await turn(service, id, 'hi')
+  let aborted: Promise<unknown> | undefined
+  let signal: AbortSignal | undefined
+  service.steps.push((_, given) => {
+    signal = given
+    const { sessions } = service.runtime
+    aborted = what === 'stop' ? service.stop() : what === 'delete' ? sessions.delete(TRUSTED_CALLER, id) : sessions.abort(id)
+    return new Promise((_resolve, reject) => given.addEventListener('abort', () => reject(new Error('aborted'))))
+  })
+  await service.prompt(id, 'again').catch(() => undefined)
+  await aborted
+  await nextTurn()
+  expect(signal?.aborted).toBe(true)
+  expect(service.running.counters()).toMatchObject({ liveMessages: 0 })
+  if (what !== 'abort') return
+  expect(roles(service, id)).toEqual(['user', 'assistant', 'user'])
+  expect(service.store.runs.running()).toEqual([])
+  await expect(turn(service, id, 'and again')).resolves.not.toHaveLength(0)
 })

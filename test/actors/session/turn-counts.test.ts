@@ -69,6 +69,6 @@ describe('what is done', () => {
 
   it('for a turn with five calls, one after the other', async () => {
     const withTools = await costOf(stepsWithTools(5))
-    expectAtMost(withTools, { events: 65, statements: 101, commits: 14, promises: 431, steps: 48, texts: 214, characters: 28_680 })
+    expectAtMost(withTools, { events: 65, statements: 101, commits: 14, promises: 426, steps: 48, texts: 214, characters: 28_680 })
   })
 })

@@ -114,7 +114,7 @@ export function scopeOf({ journal }: Pick<Rows, 'journal'>, claimed: ClaimedRun)
     claimed: journal.mark(),
     calls: new Map(),
     recent: [],
-    place: { step: undefined, sent: undefined, ending: undefined, world: undefined },
+    place: { step: undefined, prepared: undefined, sent: undefined, ending: undefined, world: undefined },
   }
 }
 

@@ -4,10 +4,12 @@
  * I1 Only where the claim has nothing to wait for and nothing else to tell: what is not found in this turn of the event loop, is not as the
  *    session knows it, or lets nobody answer leaves the prompt to the claim of whoever it wakes.
  * I2 The commit looks again whether the session rests: what was looked at before is of no use to one that does not.
- * I3 The session is woken after the commit, and what it finds first is the run that was claimed for it.
+ * I3 The session is woken after the commit, in the same turn of the event loop, and what it finds first is the run that was claimed for it. That it
+ *    is woken is put off behind the request of the first step, unless somebody speaks to it before.
  */
 import { createPassing } from '../../../kernel/passing.js'
 import { nextTurn } from '../../../kernel/pause.js'
+import { FIRST_STEP } from '../../../machines/session/step-plan.js'
 import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
 import type { Early } from '../admission/prompts.js'
 import type { RunTarget } from '../admission/target.js'
@@ -17,6 +19,8 @@ import { claimIn, scopeOf } from './claim.js'
 import { ceilingsOf } from './ceilings.js'
 import type { RunScope } from './run-scope.js'
 import type { SystemContext } from './system-context.js'
+import { prepareStep } from './step/step.js'
+import { PreparedEarly } from './step/prepared-early.js'
 import { wantsTitle } from './title.js'
 
 interface Handed {
@@ -27,6 +31,8 @@ interface Handed {
 export interface EarlyClaims {
   /** What claims a prompt, inside the commit that admits it. */
   look(sessionId: string, prompt: QueuedPrompt, target: RunTarget): Promise<Early | undefined>
+  /** Prepares the first step of the run that was claimed for a session; false = there is none that is not prepared already. */
+  prepare(sessionId: string): boolean
   /** The run that was claimed for a session which has not begun it yet. */
   take(sessionId: string): Handed | undefined
 }
@@ -64,6 +70,12 @@ export function createEarlyClaims(
           tx.after(() => handed.set(sessionId, { run: scopeOf(core, claimed), wantsTitle: titled }))
         }
       }
+    },
+    prepare(sessionId) {
+      const run = handed.get(sessionId)?.run
+      if (run === undefined || run.place.prepared !== undefined) return false
+      run.place.prepared = new PreparedEarly((stopping) => prepareStep(core, context, run, FIRST_STEP, stopping))
+      return true
     },
     take(sessionId) {
       const found = handed.get(sessionId)

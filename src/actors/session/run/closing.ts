@@ -116,7 +116,9 @@ export interface Ending {
 
 /** Records a step and run as failed, or as aborted without a failure; the queue goes on with the next prompt. */
 export function recordEnd(core: Rows & Work, ending: Ending, failure: StepFailure | undefined): void {
-  ending.run.place.sent?.work.stop()
+  const { prepared, sent } = ending.run.place
+  prepared?.stop()
+  sent?.work.stop()
   if (failure === undefined) recordAbort(core, ending)
   else recordFailure(core, ending, failure)
 }

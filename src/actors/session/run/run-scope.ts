@@ -8,6 +8,7 @@ import type { ClaimedRun } from './claimed-run.js'
 import type { Segment } from '../state/executions.js'
 import type { Ending } from './record/ending.js'
 import type { StepRecorder } from './record/recorder.js'
+import type { PreparedEarly } from './step/prepared-early.js'
 import type { SentEarly } from './step/sent-early.js'
 import type { TokenUsage } from '../../../protocol/message/token-usage.js'
 import type { World } from './world.js'
@@ -74,6 +75,8 @@ export interface StepScope {
 interface RunPlace {
   /** The latest that was opened. */
   step: StepScope | undefined
+  /** The first step, until the run is under way. */
+  prepared: PreparedEarly | undefined
   /** What that step asked before it was opened, until the step is under way. */
   sent: SentEarly | undefined
   /** Of that step, where it is over and not stored (`put-off.ts`). */

@@ -68,15 +68,16 @@ export function runLogic(core: Rows & Work & Sources, context: SystemContext, ru
   const logic = chartOf(runMachine).provide({
     actors: {
       toolCall: laidOut(toolCall),
-      prepare: fromEffect(async (given) => {
+      prepare: fromEffect((given) => {
         const run = runOf(given.input.runId)
-        try {
-          return await prepareStep(core, context, run, given.input, given)
-        } catch (error) {
+        const { prepared } = run.place
+        run.place.prepared = undefined
+        const preparing = prepared?.take(given) ?? prepareStep(core, context, run, given.input, given)
+        return preparing.catch((error: unknown) => {
           if (!given.isStopped)
             core.effects.log.error('a step could not be prepared', { sessionId: run.session.id, runId: run.runId, cause: causeOf(error) })
           throw error
-        }
+        })
       }),
       generate: fromWork<{ type: string }, { runId: string; attempt: number }>(({ input, sendBack }) => {
         const run = runOf(input.runId)

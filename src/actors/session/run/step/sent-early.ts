@@ -40,8 +40,3 @@ function begun(generate: () => Promise<void>): Promise<void> {
     return Promise.reject(error as Error)
   }
 }
-
-/** Resolves in this turn of the event loop, once what is on its way to a socket is written. */
-export function written(): Promise<void> {
-  return new Promise((resolve) => process.nextTick(() => process.nextTick(resolve)))
-}

@@ -1,5 +1,5 @@
 /** One step of a run: what is asked of the model, and how its stream becomes parts and calls (sessions-events §4.10–4.14). */
-import { nextTurn } from '../../../../kernel/pause.js'
+import { behindWrites, nextTurn } from '../../../../kernel/pause.js'
 import type { Stoppable, Stopping } from '../../../../kernel/stopping.js'
 import { compactionOverrides } from '../../../../machines/session/compaction/window.js'
 import type { Prepared, StepPlan } from '../../../../machines/session/step-plan.js'
@@ -32,7 +32,7 @@ import { modelMessages } from '../../history/request.js'
 import { showEnd, storeEnd } from '../put-off.js'
 import { renderPrompt } from './rendered-prompt.js'
 import type { RunScope, StepScope } from '../run-scope.js'
-import { type Generate, SentEarly, written } from './sent-early.js'
+import { type Generate, SentEarly } from './sent-early.js'
 import type { SystemContext } from '../system-context.js'
 import { takeBareWorld, takeWorld, type World } from '../world.js'
 
@@ -92,7 +92,7 @@ export async function prepareStep(
   const hookFailures = notesOf(core, run, [...defined.failures, ...rendered.failures, ...failures])
   const opening = { world, number, answers, isLast, request, offered, hookFailures }
   const sent = run.place.step === undefined && !stopping.isStopped ? new SentEarly(askedBy(core, opening)) : undefined
-  if (sent !== undefined) await written()
+  if (sent !== undefined) await new Promise<void>(behindWrites)
   try {
     openStep(core, run, opening, stopping)
   } catch (error) {

@@ -7,8 +7,8 @@ import { calls, type PlayedStep, says, startTestService } from '../../fakes/serv
 
 const look = { id: 'look', invoke: async () => ({ title: 'Look', output: 'seen' }) }
 
-async function start() {
-  const effects = createFakeEffects()
+async function start(env: Readonly<Record<string, string>> = {}) {
+  const effects = createFakeEffects({ env })
   const disk = { onCommit: (): void => undefined }
   const store = openStore({ directory: ':memory:', now: () => effects.clock.now(), failpoint: () => disk.onCommit() })
   const service = await startTestService({ effects, store, tools: [look] })
@@ -57,6 +57,19 @@ it('what it tells is stored by then, and its message is opened after it; later o
     [1, 'user', 0],
     [1, 'user assistant assistant', 1],
   ])
+})
+
+it('where it is traced it follows its message, whose span its provider is told of', async () => {
+  const { service, id } = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' })
+  const found: unknown[] = []
+  const told: PlayedStep = (push, signal, request) => {
+    found.push(service.store.messages.unfinished().length, request.headers?.['traceparent'])
+    return says('fine')(push, signal, request)
+  }
+  service.steps.push(told)
+  await service.prompt(id, 'go')
+  await service.idle(id)
+  expect(found).toEqual([1, expect.stringMatching(/^00-/)])
 })
 
 it('what is answered at once is told behind its message, in order', async () => {

@@ -91,7 +91,7 @@ export async function prepareStep(
   const { request, failures } = hooking instanceof Promise ? await hooking : hooking
   const hookFailures = notesOf(core, run, [...defined.failures, ...rendered.failures, ...failures])
   const opening = { world, number, answers, isLast, request, offered, hookFailures }
-  const sent = run.place.step === undefined && !stopping.isStopped ? new SentEarly(askedBy(core, opening)) : undefined
+  const sent = leavesEarly(core, run, stopping) ? new SentEarly(askedBy(core, opening)) : undefined
   if (sent !== undefined) await new Promise<void>(behindWrites)
   try {
     openStep(core, run, opening, stopping)
@@ -101,6 +101,11 @@ export async function prepareStep(
   }
   run.place.sent = sent
   return { tokens, isDue: false }
+}
+
+/** Whether its request leaves before the step is opened. Where it is traced it does not: its provider is told of the span of the step. */
+function leavesEarly({ traces }: Pick<Sources, 'traces'>, run: RunScope, { isStopped }: Stopping): boolean {
+  return run.place.step === undefined && !isStopped && traces.of(run.session.id) === undefined
 }
 
 /** What the message says of hooks that failed, which the log does as well. */

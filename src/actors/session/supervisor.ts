@@ -57,7 +57,7 @@ export function superviseSessions(deps: {
     if (soon.has(sessionId)) wake(sessionId)
   }
   const wakeAll = (): void => {
-    for (const sessionId of [...soon.keys()]) wake(sessionId)
+    for (const wakeIt of soon.values()) wakeIt()
   }
   const say = (sessionId: string, type: 'abort.requested' | 'stop.requested'): void => {
     wakeNow(sessionId)

@@ -104,7 +104,7 @@ it('whose message cannot be opened is aborted, and its run fails as it would wit
   expect(service.messages(id).at(-1)).toMatchObject({ info: { finish: 'stop' } })
 })
 
-it('it is aborted with a run that is aborted before the message is opened', async () => {
+it('is aborted with a run that is aborted before the message is opened', async () => {
   const { service, id } = await start()
   const { step, isAborted } = waits()
   service.steps.push((...given) => {
@@ -118,7 +118,7 @@ it('it is aborted with a run that is aborted before the message is opened', asyn
   expect(service.store.runs.running()).toEqual([])
 })
 
-it('it is aborted with a run that is aborted once the message is opened, and before it is listened to', async () => {
+it('is aborted with a run that is aborted once the message is opened, and before it is listened to', async () => {
   const { service, disk, id } = await start()
   const { step, isAborted } = waits()
   service.steps.push(step)

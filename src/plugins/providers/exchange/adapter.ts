@@ -50,7 +50,7 @@ export function createAdapter<Asked extends Call>(
       try {
         return generate({ protocol, settings, deps, models: () => (models ??= load()), request, push, signal })
       } catch (error) {
-        return Promise.reject(error as Error) // The request cannot be made.
+        return Promise.reject(error) // The request cannot be made.
       }
     },
   }

@@ -37,6 +37,6 @@ function begun(generate: () => Promise<void>): Promise<void> {
   try {
     return generate()
   } catch (error) {
-    return Promise.reject(error as Error)
+    return Promise.reject(error)
   }
 }

@@ -315,7 +315,7 @@ function generateInto(generate: Generate, record: (part: StreamPart) => void, wo
       },
       (error: unknown) => {
         attempt(deltas.flush)
-        reject(error as Error)
+        reject(error)
       },
     )
   })

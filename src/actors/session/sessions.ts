@@ -135,7 +135,7 @@ function said(served: Served) {
       const delivery = mode === 'prompt-async' || command !== undefined ? 'queue' : (request.delivery ?? 'steer')
       await submitPrompt(core, caller, id, command ?? request, delivery, {
         wake() {
-          if (supervisor.rests(id) && claims.prepare(id)) supervisor.wakeSoon(id)
+          if (supervisor.restsAlone(id) && claims.prepare(id)) supervisor.wakeSoon(id)
           else supervisor.wake(id)
         },
         early: async (prompt, target) => (supervisor.rests(id) ? claims.look(id, prompt, target) : undefined),

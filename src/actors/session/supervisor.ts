@@ -18,6 +18,8 @@ export interface SessionSupervisor {
   wakeSoon(sessionId: string): void
   /** Awake, with nothing to do: what is there when it is woken, it begins at once. */
   rests(sessionId: string): boolean
+  /** And nothing is made for it beside: a title is withdrawn before a run asks anything. */
+  restsAlone(sessionId: string): boolean
   /** Aborts the run of an awake session, if there is one. */
   abort(sessionId: string): void
   /** Ends the actor of a session that is no more, and whatever it has under way. */
@@ -53,6 +55,8 @@ export function superviseSessions(deps: {
     else
       sessions.start(sessionId, (options) => createActor(logic, { id: `session:${sessionId}`, input: { sessionId, policy }, ...options }))
   }
+  const rests = (sessionId: string): boolean =>
+    deps.isOff !== true && !sessions.isDraining && sessions.get(sessionId)?.getSnapshot().hasTag('settled') === true
   const wakeNow = (sessionId: string): void => {
     if (soon.has(sessionId)) wake(sessionId)
   }
@@ -71,7 +75,8 @@ export function superviseSessions(deps: {
       soon.set(sessionId, wakeIt)
       behindWrites(wakeIt)
     },
-    rests: (sessionId) => deps.isOff !== true && !sessions.isDraining && sessions.get(sessionId)?.getSnapshot().hasTag('settled') === true,
+    rests,
+    restsAlone: (sessionId) => rests(sessionId) && Object.keys(sessions.get(sessionId)?.getSnapshot().children ?? {}).length === 0,
     abort: (sessionId) => say(sessionId, 'abort.requested'),
     end: (sessionId) => say(sessionId, 'stop.requested'),
     drain() {

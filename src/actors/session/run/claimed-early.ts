@@ -20,7 +20,7 @@ import { ceilingsOf } from './ceilings.js'
 import type { RunScope } from './run-scope.js'
 import type { SystemContext } from './system-context.js'
 import { prepareStep } from './step/step.js'
-import { PreparedEarly } from './step/prepared-early.js'
+import { PreparedEarly } from './prepared-early.js'
 import { wantsTitle } from './title.js'
 
 interface Handed {

@@ -32,7 +32,7 @@ import { modelMessages } from '../../history/request.js'
 import { showEnd, storeEnd } from '../put-off.js'
 import { renderPrompt } from './rendered-prompt.js'
 import type { RunScope, StepScope } from '../run-scope.js'
-import { type Generate, SentEarly } from './sent-early.js'
+import { type Generate, SentEarly } from '../sent-early.js'
 import type { SystemContext } from '../system-context.js'
 import { takeBareWorld, takeWorld, type World } from '../world.js'
 

@@ -6,8 +6,8 @@
  * I2 What is answered is held back until the step is under way, and passes in its order.
  * I3 Whose message cannot be opened, or whose run ends before it is under way, is stopped, and nobody hears of it.
  */
-import { Stoppable } from '../../../../kernel/stopping.js'
-import type { StreamPart } from '../../../../ports/provider-adapter.js'
+import { Stoppable } from '../../../kernel/stopping.js'
+import type { StreamPart } from '../../../ports/provider-adapter.js'
 
 type Push = (part: StreamPart) => void
 export type Generate = (push: Push, signal: AbortSignal) => Promise<void>

@@ -4,8 +4,8 @@
  *
  * I1 It is stopped with the run, whoever has taken it.
  */
-import { Stoppable, type Stopping } from '../../../../kernel/stopping.js'
-import type { Prepared } from '../../../../machines/session/step-plan.js'
+import { Stoppable, type Stopping } from '../../../kernel/stopping.js'
+import type { Prepared } from '../../../machines/session/step-plan.js'
 
 export class PreparedEarly {
   readonly #work = new Stoppable()

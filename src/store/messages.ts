@@ -77,7 +77,8 @@ export function createMessageTable(connection: Connection, contents: Contents): 
     `select id, ${MESSAGE_JSON} from messages where session_id = ? and position < ? and undone = 0 order by position desc limit ?`,
   )
   const unfinished = connection.query<[], { id: string; sessionId: string }>(
-    'select id, session_id as sessionId from messages where open = 1 order by session_id, position',
+    `select messages.id, messages.session_id as sessionId from at_work cross join messages on messages.id = at_work.id
+    where kind = 'message' order by messages.session_id, position`,
   )
 
   const usage = connection.query<[{ ids: string }], UsageRow>(USAGE)

@@ -1,51 +1,60 @@
-/** Run records: what start-up has to mark as interrupted (sessions-events §2.17). */
+/**
+ * Run records: what start-up has to mark as interrupted (sessions-events §2.17).
+ *
+ * I1 A run that runs stands with what is at work (`at-work.ts`), one that has ended in the table of its session, and none in both.
+ */
 import type { Connection } from './disk/connection.js'
 import type { RunRow, RunTable } from './store.js'
 
-interface StoredRow {
+interface Beginning {
   readonly id: string
   readonly sessionId: string
-  readonly status: RunRow['status']
   readonly startedAt: number
   readonly unattended: 0 | 1
-  readonly finishedAt: number | null
-  readonly error: string | null
 }
 
+interface Standing {
+  readonly id: string
+  readonly status: RunRow['status']
+  readonly error: string | null
+  readonly unattended: 0 | 1
+}
+
+const RUNNING = `select id, 'running' as status, null as error, unattended from at_work where session_id = @sessionId and kind = 'run'`
+/** The run of a session that started last: nothing starts beside one that runs. */
+const LAST = `${RUNNING} union all select * from (
+    select id, status, error, unattended from runs where session_id = @sessionId order by started_at desc, id desc limit 1) limit 1`
+/** Mostly it is the last, where the look begins. */
+const ONE = `${RUNNING} and id = @id union all select * from (
+    select id, status, error, unattended from runs where session_id = @sessionId and id = @id order by started_at desc limit 1) limit 1`
+
 export function createRunTable(connection: Connection): RunTable {
-  const insert = connection.query<[StoredRow]>(`
-    insert into runs (id, session_id, status, started_at, unattended, finished_at, error)
-    values (@id, @sessionId, @status, @startedAt, @unattended, @finishedAt, @error)`)
-  const finish = connection.query<[string, number, string | null, string]>(
-    'update runs set status = ?, finished_at = ?, error = ? where id = ?',
+  const begin = connection.query<[Beginning]>(
+    `insert into at_work (session_id, kind, id, started_at, unattended) values (@sessionId, 'run', @id, @startedAt, @unattended)`,
   )
+  const finish = connection.query<[string, number, string | null, string, string]>(`
+    insert into runs (session_id, started_at, id, status, unattended, finished_at, error)
+    select session_id, started_at, id, ?, unattended, ?, ? from at_work where session_id = ? and kind = 'run' and id = ?`)
   const running = connection.query<[], { id: string; sessionId: string; startedAt: number }>(
-    `select id, session_id as sessionId, started_at as startedAt from runs where status = 'running' order by started_at, id`,
+    `select id, session_id as sessionId, started_at as startedAt from at_work where kind = 'run' order by started_at, id`,
   )
-  const unattended = connection.query<[string], { unattended: 0 | 1 }>('select unattended from runs where id = ?')
-  const end = connection.query<[string], { status: RunRow['status']; error: string | null }>('select status, error from runs where id = ?')
-  const latest = connection.query<[string], { status: RunRow['status'] }>(
-    'select status from runs where session_id = ? order by started_at desc, id desc limit 1',
-  )
-  const last = connection.query<[string], Pick<StoredRow, 'id' | 'status' | 'error' | 'unattended'>>(`
-    select id, status, error, unattended from runs
-    where session_id = ? order by started_at desc, id desc limit 1`)
+  const one = connection.query<[{ id: string; sessionId: string }], Standing>(ONE)
+  const last = connection.query<[{ sessionId: string }], Standing>(LAST)
   return {
     last(sessionId) {
-      const row = last.get(sessionId)
+      const row = last.get({ sessionId })
       if (row === undefined) return undefined
-      const { id, status, error, unattended: alone } = row
-      return { id, status, error: error ?? undefined, unattended: alone === 1 }
+      const { id, status, error, unattended } = row
+      return { id, status, error: error ?? undefined, unattended: unattended === 1 }
     },
-    latest: (sessionId) => latest.get(sessionId)?.status,
-    end(id) {
-      const row = end.get(id)
+    latest: (sessionId) => last.get({ sessionId })?.status,
+    end({ id, sessionId }) {
+      const row = one.get({ id, sessionId })
       return row === undefined ? undefined : { status: row.status, error: row.error ?? undefined }
     },
-    insert: (row) =>
-      void insert.run({ ...row, unattended: row.unattended ? 1 : 0, finishedAt: row.finishedAt ?? null, error: row.error ?? null }),
-    finish: (id, status, finishedAt, error) => void finish.run(status, finishedAt, error ?? null, id),
-    running: () => running.all().map((row) => ({ ...row, status: 'running' as const })),
-    isUnattended: (id) => unattended.get(id)?.unattended === 1,
+    begin: ({ unattended, ...run }) => void begin.run({ ...run, unattended: unattended ? 1 : 0 }),
+    finish: ({ id, sessionId }, status, finishedAt, error) => void finish.run(status, finishedAt, error ?? null, sessionId, id),
+    running: () => running.all(),
+    isUnattended: ({ id, sessionId }) => one.get({ id, sessionId })?.unattended === 1,
   }
 }

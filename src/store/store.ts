@@ -197,28 +197,32 @@ export interface QueueTable {
   sessionsWithRows(): string[]
 }
 
-export interface RunRow {
+/** What finds a run. */
+export interface RunName {
   readonly id: string
   readonly sessionId: string
+}
+
+export interface RunRow extends RunName {
   readonly status: 'running' | 'completed' | 'error' | 'interrupted'
   readonly startedAt: number
   /** Nobody is there to answer what it asks. */
   readonly unattended: boolean
-  readonly finishedAt?: number | undefined
   readonly error?: string | undefined
 }
 
 export interface RunTable {
   /** Of the run of a session that started last. */
   latest(sessionId: string): RunRow['status'] | undefined
-  insert(row: RunRow): void
-  finish(id: string, status: Exclude<RunRow['status'], 'running'>, finishedAt: number, error?: string): void
-  running(): Omit<RunRow, 'unattended'>[]
-  isUnattended(id: string): boolean
+  begin(row: Pick<RunRow, 'id' | 'sessionId' | 'startedAt' | 'unattended'>): void
+  /** A run that has ended stays as it is. */
+  finish(run: RunName, status: Exclude<RunRow['status'], 'running'>, finishedAt: number, error?: string): void
+  running(): Pick<RunRow, 'id' | 'sessionId' | 'startedAt'>[]
+  isUnattended(run: RunName): boolean
   /** The run of a session that started last. */
   last(sessionId: string): Pick<RunRow, 'id' | 'status' | 'error' | 'unattended'> | undefined
   /** How a run ended; undefined = there is no such run. */
-  end(id: string): Pick<RunRow, 'status' | 'error'> | undefined
+  end(run: RunName): Pick<RunRow, 'status' | 'error'> | undefined
 }
 
 export interface InteractionRow {
@@ -256,8 +260,7 @@ export interface TodoTable {
 }
 
 export interface ExecutionTable {
-  /** `wasFinished`: what the row is known to say, so that less is written where it stays so. */
-  put(snapshot: ExecutionActivitySnapshot, wasFinished?: boolean): void
+  put(snapshot: ExecutionActivitySnapshot): void
   get(rootSessionId: string): ExecutionActivitySnapshot | undefined
   /** Latest execution of every root, unfinished first. */
   all(): ExecutionActivitySnapshot[]

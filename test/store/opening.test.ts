@@ -214,6 +214,7 @@ describe('schema versions', () => {
       { version: 8, name: 'held rows of queues', applied: 1_234 },
       { version: 9, name: 'index of undone messages', applied: 1_234 },
       { version: 10, name: 'index of events that follow each other', applied: 1_234 },
+      { version: 11, name: 'what is at work', applied: 1_234 },
     ])
   })
 

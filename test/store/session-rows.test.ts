@@ -58,12 +58,29 @@ describe('queue', () => {
 describe('runs', () => {
   it('lists runs until they are finished', () => {
     const store = storeWithSessions()
-    const run = { id: 'run_1', sessionId: 'ses_1', status: 'running', startedAt: 7 } as const
-    store.transact('process', () => store.runs.insert({ ...run, unattended: true }))
-    expect([store.runs.isUnattended('run_1'), store.runs.isUnattended('run_2')]).toEqual([true, false])
-    expect(store.runs.running()).toEqual([run])
-    store.transact('process', () => store.runs.finish('run_1', 'error', 9, 'broken'))
+    const run = { id: 'run_1', sessionId: 'ses_1', startedAt: 7 }
+    store.transact('process', () => store.runs.begin({ ...run, unattended: true }))
+    expect([store.runs.isUnattended(run), store.runs.isUnattended({ ...run, id: 'run_2' })]).toEqual([true, false])
+    expect([store.runs.running(), store.runs.end(run)?.status]).toEqual([[run], 'running'])
+    store.transact('process', () => store.runs.finish(run, 'error', 9, 'broken'))
+    store.transact('process', () => store.runs.finish(run, 'completed', 10))
     expect(store.runs.running()).toEqual([])
+    expect([store.runs.end(run), store.runs.isUnattended(run)]).toEqual([{ status: 'error', error: 'broken' }, true])
+  })
+
+  it('finds each of them, and the one that started last', () => {
+    const store = storeWithSessions()
+    const run = (id: string, startedAt: number) => ({ id, sessionId: 'ses_1', startedAt, unattended: false })
+    const ended = [run('run_b', 7), run('run_a', 9), run('run_c', 8)]
+    store.transact('process', () => {
+      for (const each of ended) store.runs.begin(each)
+      for (const each of ended) store.runs.finish(each, 'completed', 10)
+    })
+    expect([store.runs.last('ses_1')?.id, store.runs.latest('ses_1')]).toEqual(['run_a', 'completed'])
+    store.transact('process', () => store.runs.begin(run('run_d', 9)))
+    expect([store.runs.last('ses_1')?.id, store.runs.latest('ses_1')]).toEqual(['run_d', 'running'])
+    expect(store.runs.end(run('run_b', 7))).toEqual({ status: 'completed', error: undefined })
+    expect([store.runs.end({ id: 'run_b', sessionId: 'ses_2' }), store.runs.last('ses_2')]).toEqual([undefined, undefined])
   })
 })
 

@@ -84,7 +84,7 @@ describe('session records', () => {
     store.transact('process', () => {
       store.messages.append(assistant('msg_1'), [text('prt_1', 'msg_1')])
       store.queue.append(queued('que_1'))
-      store.runs.insert({ id: 'run_1', sessionId: 'ses_1', status: 'running', startedAt: 1, unattended: false })
+      store.runs.begin({ id: 'run_1', sessionId: 'ses_1', startedAt: 1, unattended: false })
       store.interactions.insert(permission('per_1'))
       store.todos.put('ses_1', [{ content: 'a', status: 'pending', priority: 'low' }])
       store.executions.put(execution('ses_1', false))

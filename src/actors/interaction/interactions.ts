@@ -102,7 +102,7 @@ export function createInteractions(deps: InteractionDeps): InteractionBroker {
     owner: (requestId) => store.interactions.get(requestId)?.sessionId,
     async askPermission(ask, signal) {
       const { session, runId } = ask
-      const isUnattended = store.runs.isUnattended(runId)
+      const isUnattended = store.runs.isUnattended({ id: runId, sessionId: session.id })
       const request: PermissionRequest = {
         ...ask.request,
         metadata: { ...ask.request.metadata, ...(isUnattended && { deniedAfterMs: LIMITS.run.unattendedWait }) },
@@ -124,7 +124,7 @@ export function createInteractions(deps: InteractionDeps): InteractionBroker {
         tool: { messageID: messageId, callID: callId },
       }
       const row = rowOf(settling, runId, 'question', request)
-      const end = await endOf(settling, { row, ask: undefined }, store.runs.isUnattended(runId), signal)
+      const end = await endOf(settling, { row, ask: undefined }, store.runs.isUnattended({ id: runId, sessionId: session.id }), signal)
       return questionAnswer(end, responseOf(store.interactions.get(request.id)))
     },
     *waitingSessions() {

@@ -28,7 +28,7 @@ export function recover(core: Rows & Work): string[] {
   for (const sessionId of new Set([...messages.keys(), ...runs.keys(), ...queued])) {
     journal.commit('process', (tx) => {
       for (const { id } of messages.get(sessionId) ?? []) endMessage(core, tx, id)
-      for (const run of runs.get(sessionId) ?? []) store.runs.finish(run.id, 'interrupted', core.effects.clock.now(), STOPPED)
+      for (const run of runs.get(sessionId) ?? []) store.runs.finish(run, 'interrupted', core.effects.clock.now(), STOPPED)
       const ended = endCompacting(core, tx, sessionId, messages.get(sessionId) ?? [])
       if (ended === undefined) return
       const session = doMove(core, tx, ended)

@@ -4,6 +4,7 @@
  */
 import type { Database } from 'better-sqlite3'
 import { SvcError } from '../../protocol/errors.js'
+import { AT_WORK_SCHEMA } from '../at-work.js'
 import { CONTENTS_SCHEMA } from '../contents.js'
 import { EVENT_RUNS_SCHEMA } from '../logs.js'
 import { INITIAL_SCHEMA } from './initial-schema.js'
@@ -30,6 +31,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: 'held rows of queues', sql: HELD_ROWS_SCHEMA },
   { name: 'index of undone messages', sql: UNDONE_MESSAGES_SCHEMA },
   { name: 'index of events that follow each other', sql: EVENT_RUNS_SCHEMA },
+  { name: 'what is at work', sql: AT_WORK_SCHEMA },
 ]
 
 /**

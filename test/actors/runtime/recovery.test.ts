@@ -72,7 +72,7 @@ function crash(store: Store, directory: string): void {
         state: { status: 'completed', input: {}, output: 'o', title: 't', metadata: {}, time: { start: 3, end: 4 } },
       },
     ])
-    store.runs.insert({ id: 'evt_run', sessionId: 'ses_crashed', status: 'running', startedAt: 2, unattended: false })
+    store.runs.begin({ id: 'evt_run', sessionId: 'ses_crashed', startedAt: 2, unattended: false })
     store.executions.put({
       executionId: 'evt_execution',
       rootSessionId: 'ses_crashed',

@@ -1,5 +1,9 @@
 // Holds what a turn and a step with a tool cost, counted: what makes them dearer has to raise a number here.
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { openStore } from '../../../src/store/open.js'
+import { createFakeEffects } from '../../fakes/effects.js'
 import { calls, says, startTestService, type PlayedStep } from '../../fakes/service.js'
 import { type Counts, counted } from '../../fakes/counted.js'
 
@@ -71,4 +75,27 @@ describe('what is done', () => {
     const withTools = await costOf(stepsWithTools(5))
     expectAtMost(withTools, { events: 65, statements: 101, commits: 14, promises: 426, steps: 48, texts: 214, characters: 28_680 })
   })
+})
+
+/** Bytes of the log: a page, and what is said of it. */
+const PAGE = 4096 + 24
+
+it('no more pages of the database are written for a turn than its rows and their indexes need', async () => {
+  const effects = createFakeEffects()
+  const store = openStore({ directory: effects.paths.state, now: () => effects.clock.now() })
+  const service = await startTestService({ effects, store })
+  const id = await service.session()
+  const written = async (): Promise<number> => {
+    const size = () => statSync(join(effects.paths.state, 'agent.sqlite3-wal')).size
+    const before = size()
+    service.steps.push(...stepsWithTools(0)('turn'))
+    await service.prompt(id, 'turn')
+    await service.idle(id)
+    return (size() - before) / PAGE
+  }
+  await written()
+  const pages: number[] = []
+  for (let turn = 0; turn < 7; turn++) pages.push(await written())
+  // A turn that makes a tree higher, or divides a page, writes some more.
+  expect(Math.min(...pages)).toBeLessThanOrEqual(41)
 })

@@ -261,8 +261,8 @@ test('what a kill took that nobody had prompted, as a compaction, is not gone on
   const killed = await startTestService({ effects, store, plugins: [goalsPlugin({ env: {} })] })
   const id = await killed.session()
   await call(killed, id, 'set', { text: 'all of it' })
-  const run = { id: 'run_1', sessionId: id, status: 'running', startedAt: effects.clock.now(), unattended: false } as const
-  store.transact('process', () => store.runs.insert(run))
+  const run = { id: 'run_1', sessionId: id, startedAt: effects.clock.now(), unattended: false }
+  store.transact('process', () => store.runs.begin(run))
   const next = await startTestService({ effects, store, plugins: [goalsPlugin({ env: {} })] })
   await settle(next)
   expect(store.runs.last(id)?.status).toBe('interrupted')

@@ -20,7 +20,7 @@ const NONE: Segment = { segmentId: '' }
 export function endRun(core: Rows & Work, tx: Change, slot: RunSlot, status: 'completed' | 'error' | 'interrupted', error?: string): void {
   const { store, statuses, effects, executions, outstanding, sequels } = core
   const { sessionId } = slot
-  store.runs.finish(slot.runId, status, effects.clock.now(), error)
+  store.runs.finish({ id: slot.runId, sessionId }, status, effects.clock.now(), error)
   executions.runEnded(sessionId, status)
   const ended = store.sessions.get(sessionId)
   if (ended === undefined) return

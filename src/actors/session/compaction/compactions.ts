@@ -27,7 +27,7 @@ export interface Compactions {
 
 /** Throws what kept a compaction from its end. */
 export function compactionEnd(core: Pick<Rows, 'store'>, sessionId: string, runId: string): void {
-  const { status, error } = core.store.runs.end(runId) ?? {}
+  const { status, error } = core.store.runs.end({ id: runId, sessionId }) ?? {}
   if (status === 'completed') return
   if (status === 'interrupted') throw new SvcError('resource.conflict', 'The compaction was aborted; nothing has changed.', { sessionId })
   throw new SvcError('provider.failed', error ?? 'The compaction did not come to its end.', { sessionId })
@@ -94,7 +94,7 @@ export function createCompactions(core: Rows & Work & Sources, runs: Pick<Passin
         open: undefined,
       }
       core.journal.commit('process', (tx) => {
-        core.store.runs.insert({ id: runId, sessionId, status: 'running', startedAt, unattended: false })
+        core.store.runs.begin({ id: runId, sessionId, startedAt, unattended: false })
         core.statuses.set(tx, session, { type: 'busy' }, 0, { runId, startedAt })
         core.executions.admit(tx, rootId, scope.markId, core.executions.next(tx, rootId))
         tx.after(() => asked.set(sessionId, scope))

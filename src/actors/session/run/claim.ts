@@ -139,7 +139,7 @@ export function claimIn(
   const startedAt = effects.clock.now()
   const session = appendPrompt(core, tx, sessionId, row.request, target, member)
   const runId = effects.ids.next('evt')
-  store.runs.insert({ id: runId, sessionId, status: 'running', startedAt, unattended: row.request.unattended === true })
+  store.runs.begin({ id: runId, sessionId, startedAt, unattended: row.request.unattended === true })
   const { status, queued } = busyStatus(core, sessionId)
   statuses.set(tx, session, status, queued, { runId, startedAt })
   executions.admit(tx, rootId, row.request.messageId, executionId)

@@ -68,9 +68,9 @@ export function createExecutions(deps: {
   const current = (rootId: string) => open.get(rootId) ?? finished.get(rootId) ?? store.executions.get(rootId)
 
   /** `exempt` = a session whose run is just ending: it is shown as it will be. */
-  function put(tx: Change, snapshot: ExecutionActivitySnapshot, last?: ExecutionActivitySnapshot, exempt?: string): void {
+  function put(tx: Change, snapshot: ExecutionActivitySnapshot, exempt?: string): void {
     const next = { ...snapshot, revision: snapshot.revision + 1 }
-    store.executions.put(next, last?.finished)
+    store.executions.put(next)
     tx.emit('session.execution.updated', {
       sessionID: next.rootSessionId,
       snapshot: next,
@@ -154,7 +154,7 @@ export function createExecutions(deps: {
       if (last === undefined) return
       const { rest, spent } = withoutSegment(last, ended)
       const activeSegments = { ...rest, [segmentId]: effects.clock.now() }
-      put(tx, { ...last, activeSegments, completedMs: last.completedMs + spent, finished: false }, last)
+      put(tx, { ...last, activeSegments, completedMs: last.completedMs + spent, finished: false })
     },
     endSegment(tx, rootId, segment, exempt) {
       const last = latest(tx, rootId)
@@ -162,12 +162,12 @@ export function createExecutions(deps: {
       const { rest: activeSegments, spent, isOpen } = withoutSegment(last, segment)
       const finished = exempt !== undefined && Object.keys(activeSegments).length === 0 && isQuiet(rootId, exempt)
       if (!isOpen && !finished) return
-      put(tx, { ...last, activeSegments, completedMs: last.completedMs + spent, finished }, last, exempt)
+      put(tx, { ...last, activeSegments, completedMs: last.completedMs + spent, finished }, exempt)
     },
     settle(tx, rootId, exempt) {
       const last = latest(tx, rootId)
       if (last === undefined || last.finished || Object.keys(last.activeSegments).length > 0) return
-      if (isQuiet(rootId, exempt)) put(tx, { ...last, finished: true }, last, exempt)
+      if (isQuiet(rootId, exempt)) put(tx, { ...last, finished: true }, exempt)
     },
     current,
     runtime: (rootId) => ({ ...runtimeOf(rootId, current(rootId)), usage: store.messages.usage(families.members(rootId)) }),

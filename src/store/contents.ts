@@ -11,6 +11,7 @@
 import type { FilePart, Part } from '../protocol/message/message.js'
 import type { QueuedPrompt } from '../protocol/message/queued-prompt.js'
 import type { Connection } from './disk/connection.js'
+import { isOfMessage } from './part-keys.js'
 import { valueOf } from './disk/stored-json.js'
 
 /** Migration. */
@@ -103,7 +104,7 @@ export function createContents(connection: Connection): Contents {
   const some = connection.query<[string], { id: string }>('select id from contents where session_id = ? limit 1')
   const sweep = connection.query<[string, string]>(`
     delete from contents where session_id = ? and id not in (select value from json_each(?)) and not exists (
-      select 1 from parts join messages on messages.key = parts.message_key
+      select 1 from messages join parts on ${isOfMessage('messages.key')}
       where messages.session_id = contents.session_id and instr(parts.json, contents.id) > 0) and not exists (
       select 1 from queue where queue.session_id = contents.session_id and instr(queue.request, contents.id) > 0)`)
 

@@ -1,6 +1,7 @@
 /** Messages of a session, some at a time, as the JSON texts that are stored (sessions-events §3). */
 import type { Connection } from './disk/connection.js'
 import type { Contents } from './contents.js'
+import { isOfMessage, messageKeyOf } from './part-keys.js'
 import type { MessageTable } from './store.js'
 
 interface SliceRow {
@@ -10,7 +11,7 @@ interface SliceRow {
 }
 
 const jsonOf = (parts: string) => `concat('{"info":', info, ',"parts":[', (
-  select group_concat(json, ',') from (select json from parts where message_key = messages.key ${parts} order by position)
+  select group_concat(json, ',') from (select json from parts where ${isOfMessage('messages.key')} ${parts} order by parts.key)
 ), ']}') as json`
 
 export function createMessageSlices(connection: Connection, contents: Contents): Pick<MessageTable, 'slice'> {
@@ -21,7 +22,7 @@ export function createMessageSlices(connection: Connection, contents: Contents):
   const shown = { asc: query(false, 'asc'), desc: query(false, 'desc') }
   const all = { asc: query(true, 'asc'), desc: query(true, 'desc') }
   const place = connection.query<[string, string, string], { position: number }>(
-    `select position from messages where (id = ? or key = (select message_key from parts where id = ?)) and session_id = ? and undone = 0`,
+    `select position from messages where (id = ? or key = (select ${messageKeyOf()} from parts where id = ?)) and session_id = ? and undone = 0`,
   )
 
   return {

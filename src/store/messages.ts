@@ -11,13 +11,14 @@ import type { SessionUsage } from '../protocol/session/session.js'
 import type { Connection } from './disk/connection.js'
 import type { Contents } from './contents.js'
 import { createMessageSlices } from './message-slices.js'
+import { isOfMessage, messageKeyOf, nextPartKey, partKey } from './part-keys.js'
 import type { MessagePageQuery, MessageTable, Stored } from './store.js'
 import { createUndoneRows } from './undone-rows.js'
 import { valueIn } from './disk/stored-json.js'
 import type { JsonRow } from './disk/stored-json.js'
 
 const jsonOf = (parts: string) => `concat('{"info":', info, ',"parts":[', (
-  select group_concat(json, ',') from (select json from parts where message_key = messages.key ${parts} order by position)
+  select group_concat(json, ',') from (select json from parts where ${isOfMessage('messages.key')} ${parts} order by parts.key)
 ), ']}') as json`
 /** Parts that one statement inserts. */
 const AT_ONCE = 8
@@ -54,21 +55,21 @@ export function createMessageTable(connection: Connection, contents: Contents): 
     values (@id, @sessionId, (select coalesce(max(position) + 1, 0) from messages where session_id = @sessionId), @open, @info)`)
   const updateInfo = connection.query<[0 | 1, string, string]>('update messages set open = ?, info = ? where id = ?')
   const putPart = connection.query<[{ id: string; messageId: string; json: string }]>(`
-    insert into parts (id, message_key, position, json)
-    select @id, key, (select coalesce(max(position) + 1, 0) from parts where message_key = key), @json
-    from messages where id = @messageId
-    on conflict (id) do update set json = excluded.json where message_key = excluded.message_key`)
+    insert into parts (key, id, json) select ${nextPartKey('messages.key')}, @id, @json from messages where id = @messageId
+    on conflict (id) do update set json = excluded.json where ${messageKeyOf()} = ${messageKeyOf('excluded')}`)
   const putAll = createFirstParts(connection, contents)
   const removePart = connection.query<[string]>('delete from parts where id = ?')
-  const removeParts = connection.query<[string]>('delete from parts where message_key = (select key from messages where id = ?)')
+  const removeParts = connection.query<[{ id: string }]>(
+    `delete from parts where ${isOfMessage('(select key from messages where id = @id)')}`,
+  )
   const remove = connection.query<[string]>('delete from messages where id = ?')
   const info = connection.query<[string], JsonRow>('select info as json from messages where id = ? and undone = 0')
   const message = connection.query<[string], JsonRow>(`select ${MESSAGE_JSON} from messages where id = ? and undone = 0`)
   const recalled = connection.query<[string], JsonRow>(`select ${jsonOf('')} from messages where id = ?`)
   const part = connection.query<[string], JsonRow>(`select json from parts where id = ? and undone = 0
-    and (select undone from messages where key = message_key) = 0`)
+    and (select undone from messages where messages.key = ${messageKeyOf()}) = 0`)
   const place = connection.query<[string, string, string], { position: number }>(
-    `select position from messages where (id = ? or key = (select message_key from parts where id = ?)) and session_id = ? and undone = 0`,
+    `select position from messages where (id = ? or key = (select ${messageKeyOf()} from parts where id = ?)) and session_id = ? and undone = 0`,
   )
   const ascending = connection.query<[string, number, number], PageRow>(
     `select id, ${MESSAGE_JSON} from messages where session_id = ? and position > ? and undone = 0 order by position limit ?`,
@@ -83,7 +84,7 @@ export function createMessageTable(connection: Connection, contents: Contents): 
 
   const usage = connection.query<[{ ids: string }], UsageRow>(USAGE)
   const output = connection.query<[string, string, string], { found: 1 }>(`
-    select 1 as found from messages join parts on message_key = messages.key
+    select 1 as found from messages join parts on ${isOfMessage('messages.key')}
     where session_id = ? and messages.undone = 0 and parts.undone = 0 and instr(json, ?) > 0
       and json ->> '$.type' = 'tool' and json ->> '$.state.metadata.artifact.id' = ? limit 1`)
 
@@ -123,7 +124,7 @@ export function createMessageTable(connection: Connection, contents: Contents): 
     },
     putPart: put,
     removePart: (partId) => void removePart.run(partId),
-    removeParts: (messageId) => void removeParts.run(messageId),
+    removeParts: (messageId) => void removeParts.run({ id: messageId }),
     remove: (messageId) => void remove.run(messageId),
     sweepContents: contents.sweep,
     getInfo: (messageId) => valueIn<MessageInfo>(info.get(messageId)),
@@ -148,8 +149,8 @@ function createFirstParts(connection: Connection, contents: Contents) {
   /** By how many they insert. */
   const inserts = Array.from({ length: AT_ONCE + 1 }, (_, count) =>
     connection.query<(string | number)[]>(`
-      insert into parts (id, message_key, position, json)
-      select new.column1, key, new.column2, new.column3 from (values ${Array.from({ length: count }, () => '(?, ?, ?)').join()}) as new, messages
+      insert into parts (key, id, json)
+      select ${partKey('messages.key', 'new.column2')}, new.column1, new.column3 from (values ${Array.from({ length: count }, () => '(?, ?, ?)').join()}) as new, messages
       where messages.id = ?
       on conflict (id) do nothing`),
   )

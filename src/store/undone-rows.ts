@@ -2,6 +2,7 @@
 import { SvcError } from '../protocol/errors.js'
 import type { Connection } from './disk/connection.js'
 import type { Contents } from './contents.js'
+import { isOfMessage, messageKeyOf } from './part-keys.js'
 import type { HistoryMark, MessageTable } from './store.js'
 
 /** `parts_undone` stands in the schema of undone history. */
@@ -11,9 +12,7 @@ export function createUndoneRows(connection: Connection, contents: Contents): Pi
   const place = connection.query<[string, string], { key: number; position: number }>(
     'select key, position from messages where id = ? and session_id = ?',
   )
-  const placeOfPart = connection.query<[string, number], { position: number }>(
-    'select position from parts where id = ? and message_key = ?',
-  )
+  const placeOfPart = connection.query<[string, number], { key: number }>(`select key from parts where id = ? and ${messageKeyOf()} = ?`)
   const hideMessages = connection.query<[string, number]>(
     'update messages set undone = 1 where session_id = ? and position >= ? and undone = 0',
   )
@@ -23,14 +22,14 @@ export function createUndoneRows(connection: Connection, contents: Contents): Pi
   // By the indexes of what is undone alone: what is shown anew is as little as what was hidden, in however long a history.
   const showMessages = connection.query<[string, number]>(`update messages set undone = 0 where key in (
     select key from messages indexed by messages_undone where session_id = ? and position < ? and undone = 1)`)
-  const showParts = connection.query<[string]>(`update parts set undone = 0 where rowid in (
-    select parts.rowid from parts indexed by parts_undone cross join messages on messages.key = message_key
-    where parts.undone = 1 and session_id = ?)`)
-  const hideParts = connection.query<[number, number]>('update parts set undone = 1 where message_key = ? and position >= ?')
-  const discardMessages = connection.query<[string]>('delete from messages where session_id = ? and undone = 1')
-  const discardParts = connection.query<[string]>(
-    'delete from parts where undone = 1 and message_key in (select key from messages where session_id = ?)',
+  const undoneParts = `select parts.key from parts indexed by parts_undone cross join messages on messages.key = ${messageKeyOf()}
+    where parts.undone = 1 and session_id = ?`
+  const showParts = connection.query<[string]>(`update parts set undone = 0 where key in (${undoneParts})`)
+  const hideParts = connection.query<[{ message: number; first: number }]>(
+    `update parts set undone = 1 where key >= @first and ${isOfMessage('@message')}`,
   )
+  const discardMessages = connection.query<[string]>('delete from messages where session_id = ? and undone = 1')
+  const discardParts = connection.query<[string]>(`delete from parts where key in (${undoneParts})`)
 
   function move(sessionId: string, from: HistoryMark | undefined, hide: (first: number) => void): void {
     const message = from === undefined ? undefined : place.get(from.messageID, sessionId)
@@ -41,7 +40,7 @@ export function createUndoneRows(connection: Connection, contents: Contents): Pi
     hide(first)
     showMessages.run(sessionId, first)
     showParts.run(sessionId)
-    if (message !== undefined && part !== undefined) hideParts.run(message.key, part.position)
+    if (message !== undefined && part !== undefined) hideParts.run({ message: message.key, first: part.key })
   }
 
   return {

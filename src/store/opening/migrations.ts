@@ -8,6 +8,7 @@ import { AT_WORK_SCHEMA } from '../at-work.js'
 import { CONTENTS_SCHEMA } from '../contents.js'
 import { EVENT_RUNS_SCHEMA } from '../logs.js'
 import { INITIAL_SCHEMA } from './initial-schema.js'
+import { PARTS_SCHEMA } from '../part-keys.js'
 import { PLUGIN_ROWS_SCHEMA } from '../plugin-rows.js'
 import { HELD_ROWS_SCHEMA, QUEUE_BYTES_SCHEMA } from '../queue.js'
 import { SHARING_SCHEMA } from '../sharing.js'
@@ -32,6 +33,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: 'index of undone messages', sql: UNDONE_MESSAGES_SCHEMA },
   { name: 'index of events that follow each other', sql: EVENT_RUNS_SCHEMA },
   { name: 'what is at work', sql: AT_WORK_SCHEMA },
+  { name: 'parts in the order of their messages', sql: PARTS_SCHEMA },
 ]
 
 /**

@@ -1,6 +1,7 @@
 /** What the index of the search reads of the sessions: messages as they are shown now, and the events that tell of changes. */
 import { LIMITS } from '../../protocol/limits.js'
 import type { Connection } from '../disk/connection.js'
+import { isOfMessage } from '../part-keys.js'
 
 /** A message whose text is searched. */
 export interface SearchedMessage {
@@ -49,8 +50,8 @@ interface ChangeRow {
 
 const COLUMNS = `key, position, id, session_id as sessionId, info ->> '$.role' as role, info ->> '$.time.created' as created, coalesce((
   select substr(group_concat(text, char(10)), 1, ${LIMITS.search.text}) from (
-    select json ->> '$.text' as text from parts where message_key = messages.key and undone = 0
-      and json ->> '$.type' = 'text' and coalesce(json ->> '$.synthetic', 0) = 0 order by position)
+    select json ->> '$.text' as text from parts where ${isOfMessage('messages.key')} and undone = 0
+      and json ->> '$.type' = 'text' and coalesce(json ->> '$.synthetic', 0) = 0 order by parts.key)
 ), '') as text`
 
 export function createSearchSource(connection: Connection, log: { last(): number; prunedThrough(): number }): SearchSource {

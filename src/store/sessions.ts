@@ -32,6 +32,15 @@ const SUMMARY_FIELDS = [
   'svcTenantId',
 ] as const satisfies readonly (keyof Session)[]
 
+/** Every session is of one kind, and in an index of that kind: a list of all is put together from both, in order, and as much is read as is listed. */
+const ROOT = 'parent_id is null'
+const KINDS = [ROOT, 'parent_id is not null'] as const
+
+/** Migration 13. */
+export const SESSION_KINDS_SCHEMA = `
+create index sessions_below on sessions (tenant_id, updated desc, id desc, archived) where parent_id is not null;
+drop index sessions_all;`
+
 /** Statements of lists that are kept: every set of filters a client can name, and some numbers of prefixes. */
 const MAX_LISTS = 512
 /** Sessions whose rows are kept, and of which it is known that they are not there. */
@@ -70,7 +79,8 @@ export function createSessionTable(
   const remove = connection.query<[string]>('delete from sessions where id = ?')
   const children = connection.query<[string], JsonRow>('select json from sessions where parent_id = ? order by rowid')
   const parent = connection.query<[string], { parentId: string | null }>('select parent_id as parentId from sessions where id = ?')
-  const count = connection.query<[string], { count: number }>('select count(*) as count from sessions where tenant_id = ?')
+  const countOf = (kind: string) => `(select count(*) from sessions where tenant_id = @tenantId and ${kind})`
+  const count = connection.query<[{ tenantId: string }], { count: number }>(`select ${KINDS.map(countOf).join(' + ')} as count`)
   const family = connection.query<[string], { id: string }>(`
     with recursive family (id, depth) as (
       select id, 0 from sessions where id = ?
@@ -144,7 +154,7 @@ export function createSessionTable(
       return session === undefined ? parent.get(id)?.parentId : (session.parentId ?? null)
     },
     family: (rootId) => family.all(rootId).map((row) => row.id),
-    count: (tenantId) => count.get(tenantId)?.count ?? 0,
+    count: (tenantId) => count.get({ tenantId })?.count ?? 0,
     ended() {
       for (const [id, json] of written) kept.set(id, json)
       forget()
@@ -187,7 +197,6 @@ type ListValues = Readonly<Record<string, string | number | undefined>>
 /** One text per set of filters in use, so that there are few statements and each is indexed for what it asks. */
 function listSql(filter: SessionFilter): string {
   const wanted = ['tenant_id = @tenantId']
-  if (filter.rootsOnly) wanted.push('parent_id is null')
   if (!filter.includeArchived) wanted.push('archived = 0')
   if (filter.directory !== undefined) wanted.push('directory = @directory')
   if (filter.path !== undefined) wanted.push('path = @path')
@@ -196,7 +205,9 @@ function listSql(filter: SessionFilter): string {
   if (filter.prefixes !== undefined) wanted.push(`(${filter.prefixes.map(withinPrefix).join(' or ') || 'false'})`)
   if (filter.workspaceId !== undefined) wanted.push("json ->> 'workspaceId' = @workspaceId")
   if (filter.after !== undefined) wanted.push('(updated, id) < (@afterUpdated, @afterId)')
-  return `select id, updated, summary as json from sessions where ${wanted.join(' and ')} order by updated desc, id desc limit @limit`
+  const kinds = filter.rootsOnly ? [ROOT] : KINDS
+  const rows = kinds.map((kind) => `select id, updated, summary as json from sessions where ${[...wanted, kind].join(' and ')}`)
+  return `${rows.join(' union all ')} order by updated desc, id desc limit @limit`
 }
 
 /** Whole path segments: `/a` covers `/a` and `/a/b`, not `/ab`. */

@@ -216,6 +216,7 @@ describe('schema versions', () => {
       { version: 10, name: 'index of events that follow each other', applied: 1_234 },
       { version: 11, name: 'what is at work', applied: 1_234 },
       { version: 12, name: 'parts in the order of their messages', applied: 1_234 },
+      { version: 13, name: 'indexes of sessions by kind', applied: 1_234 },
     ])
   })
 

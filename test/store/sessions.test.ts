@@ -126,6 +126,25 @@ describe('session lists', () => {
     expect(seen).toEqual(sessions.map((each) => each.id).toReversed())
   })
 
+  it('pages roots and those below them in one order, and counts both', () => {
+    const below = (i: number) => (i % 3 === 0 ? {} : { parentId: `ses_${String(i - (i % 3)).padStart(2, '0')}` })
+    const sessions = Array.from({ length: 25 }, (_, i) =>
+      session(`ses_${String(i).padStart(2, '0')}`, { ...below(i), ...at(Math.floor(i / 4)) }),
+    )
+    const store = storeWith(...sessions)
+    const seen: string[] = []
+    let after: SessionFilter['after']
+    for (;;) {
+      const page = store.sessions.list({ tenantId: 'local', directory: '/srv', limit: 4, after })
+      seen.push(...page.map((row) => row.id))
+      const last = page.at(-1)
+      if (last === undefined) break
+      after = { updated: last.updated, id: last.id }
+    }
+    expect(seen).toEqual(sessions.map((each) => each.id).toReversed())
+    expect([store.sessions.count('local'), store.sessions.count('acme')]).toEqual([25, 0])
+  })
+
   it('keeps tenants apart', () => {
     const store = storeWith(session('ses_1', { svcTenantId: 'acme' }), session('ses_2'))
     expect(listed(store)).toEqual(['ses_2'])

@@ -11,6 +11,7 @@ import { INITIAL_SCHEMA } from './initial-schema.js'
 import { PARTS_SCHEMA } from '../part-keys.js'
 import { PLUGIN_ROWS_SCHEMA } from '../plugin-rows.js'
 import { HELD_ROWS_SCHEMA, QUEUE_BYTES_SCHEMA } from '../queue.js'
+import { SESSION_KINDS_SCHEMA } from '../sessions.js'
 import { SHARING_SCHEMA } from '../sharing.js'
 import { UNDO_SCHEMA } from '../restores.js'
 import { UNDONE_MESSAGES_SCHEMA } from '../undone-rows.js'
@@ -34,6 +35,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: 'index of events that follow each other', sql: EVENT_RUNS_SCHEMA },
   { name: 'what is at work', sql: AT_WORK_SCHEMA },
   { name: 'parts in the order of their messages', sql: PARTS_SCHEMA },
+  { name: 'indexes of sessions by kind', sql: SESSION_KINDS_SCHEMA },
 ]
 
 /**

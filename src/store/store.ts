@@ -198,7 +198,7 @@ export interface QueueTable {
 }
 
 /** What finds a run. */
-export interface RunName {
+interface RunName {
   readonly id: string
   readonly sessionId: string
 }

@@ -166,8 +166,23 @@ const parentOf = Symbol.for('zod.parent')`,
     return cl;`,
     ],
   ],
-  // A server of HTTP/2, which is none of ours.
+  // What compresses, and clients, which are none of ours.
+  'ws/lib/permessage-deflate.js': [
+    ["const zlib = require('zlib');\n", ''],
+    [' zlib.Z_', " require('zlib').Z_"],
+    ['(zlib.Z_', "(require('zlib').Z_"],
+    ['= zlib.create', "= require('zlib').create"],
+  ],
+  'ws/lib/websocket.js': [
+    ["const https = require('https');\n", ''],
+    ["const tls = require('tls');\n", ''],
+    ['? https.request :', "? require('https').request :"],
+    ['return tls.connect(', "return require('tls').connect("],
+  ],
+  // Servers that encrypt, or of HTTP/2, which are none of ours.
   'fastify/lib/server.js': [
+    ["const https = require('node:https')\n", ''],
+    ['https.createServer(', "require('node:https').createServer("],
     ["const http2 = require('node:http2')\n", ''],
     ['http2.createSecureServer(', "require('node:http2').createSecureServer("],
     ['http2.createServer(', "require('node:http2').createServer("],
@@ -179,8 +194,8 @@ const parentOf = Symbol.for('zod.parent')`,
   ],
 }
 
-/** What the server asks of Node only when it works, or never: loaded when a name of it is asked for. */
-const OF_NODE_LATER = ['https', 'readline', 'readline/promises', 'stream/consumers', 'tls', 'zlib']
+/** What commands ask of Node at a terminal, and a server never does: loaded when a name of it is asked for. */
+const OF_NODE_LATER = ['readline', 'readline/promises', 'stream/consumers']
 
 /** For esbuild. */
 export const OF_NODE = {

@@ -6,7 +6,6 @@
  * I2 All of them together stay below `undoMiB`; beyond it nothing is kept any more, and the part says so.
  */
 import { promisify } from 'node:util'
-import { constants, deflateRaw, inflateRaw } from 'node:zlib'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Store } from '../../../store/store.js'
 import { type FollowedBounds, followBounds } from '../../artifact/storage-bounds.js'
@@ -21,6 +20,8 @@ export interface KeptContents {
   sweep(): Promise<void>
 }
 
+/** Loaded with the first content that is kept: a server at rest has none. */
+const ofZlib = () => process.getBuiltinModule('node:zlib')
 const DIGEST = /^[0-9a-f]{64}$/
 
 export function createKeptContents(deps: {
@@ -50,7 +51,7 @@ export function createKeptContents(deps: {
   }
 
   async function write(sha256: string, content: Uint8Array): Promise<boolean> {
-    const packed = await promisify(deflateRaw)(content, { level: constants.Z_BEST_SPEED })
+    const packed = await promisify(ofZlib().deflateRaw)(content, { level: ofZlib().constants.Z_BEST_SPEED })
     counted ??= count()
     await counted
     if (total + packed.length > bounds.now().undo.bytes) return false // I2
@@ -78,7 +79,7 @@ export function createKeptContents(deps: {
     async read(sha256) {
       if (!(await has(sha256))) return undefined
       const packed = await files.read(pathOf(sha256), 2 * LIMITS.undo.stateBytes)
-      return promisify(inflateRaw)(packed, { maxOutputLength: LIMITS.undo.stateBytes })
+      return promisify(ofZlib().inflateRaw)(packed, { maxOutputLength: LIMITS.undo.stateBytes })
     },
     async sweep() {
       const listed = await names()

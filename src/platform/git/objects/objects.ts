@@ -5,7 +5,6 @@
  * I2 Only the repository's own objects are read: those of alternates count as missing.
  */
 import { join } from 'node:path'
-import { inflateSync } from 'node:zlib'
 import { LIMITS } from '../../../protocol/limits.js'
 import { LOOK, type Work } from '../../../kernel/work.js'
 import type { Effects } from '../../../ports/effects.js'
@@ -135,7 +134,7 @@ export function createCommits(files: Files, objectsDirectory: string, idBytes: n
 
 function inflated(bytes: Buffer, size: number): Buffer {
   try {
-    return inflateSync(bytes, { maxOutputLength: size + 1 })
+    return process.getBuiltinModule('node:zlib').inflateSync(bytes, { maxOutputLength: size + 1 })
   } catch (cause) {
     throw new Error('an object of it is damaged or too large', { cause })
   }

@@ -3,7 +3,7 @@
  * followed; bodies are text, bytes, or a stream of bytes; nothing is decompressed.
  */
 import { Agent as PlainAgent, type ClientRequest, type IncomingMessage, request as plainRequest, type RequestOptions } from 'node:http'
-import { Agent as SecureAgent, request as secureRequest } from 'node:https'
+import type { Agent as SecureAgent } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { Readable } from 'node:stream'
 import { urlToHttpOptions } from 'node:url'
@@ -14,6 +14,9 @@ import { gather, type Take } from './pieces.js'
 /** Model servers close idle connections after 5 s, often without saying so; ours close before. */
 const IDLE = 4000
 const SOCKETS = 256
+
+/** Loaded with the first connection that is encrypted: it takes 10 ms of a start. */
+const ofHttps = () => process.getBuiltinModule('node:https')
 
 export interface DirectOptions {
   /** Authorities that are trusted; absent = Node's. */
@@ -28,7 +31,8 @@ export function createDirectSend({ ca, lookup, once }: DirectOptions = {}): Send
   const options = { keepAlive: once !== true, maxSockets: SOCKETS, timeout: IDLE, noDelay: true, ...(lookup && { lookup }) }
   const plain = new PlainAgent(options)
   let secure: SecureAgent | undefined
-  const agentFor = (isSecure: boolean) => (isSecure ? (secure ??= new SecureAgent({ ...options, ...(ca && { ca: [...ca] }) })) : plain)
+  const agentFor = (isSecure: boolean) =>
+    isSecure ? (secure ??= new (ofHttps().Agent)({ ...options, ...(ca && { ca: [...ca] }) })) : plain
   return async (url, { method, headers: given, body, signal, onOpen }) => {
     const headers: Record<string, string> = { ...given, 'accept-encoding': 'identity' }
     const pieces = body === undefined || body instanceof Readable ? undefined : body
@@ -36,7 +40,7 @@ export function createDirectSend({ ca, lookup, once }: DirectOptions = {}): Send
     const isSecure = url.protocol === 'https:'
     const settings = { ...placeOf(url), method, headers, agent: agentFor(isSecure), ...(signal && { signal }) }
     return new Promise((resolve, reject) => {
-      const request = isSecure ? secureRequest(settings) : plainRequest(settings)
+      const request = isSecure ? ofHttps().request(settings) : plainRequest(settings)
       const close = () => void request.destroy()
       onOpen?.(close)
       boundConnect(request)

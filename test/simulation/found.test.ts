@@ -240,3 +240,18 @@ test('nothing is asked of a server that is dead', async () => {
   ])
   expect(fault).toBeUndefined()
 })
+
+test('content that is approved in the moment in which another is not any more comes in its place as an update does', async () => {
+  const { fault } = await play(379_348, [
+    create,
+    movesIn,
+    approves,
+    { do: 'prompt', session: 2, name: 700_001, delivery: 'queue', plays: [] },
+    movesIn,
+    manner('dawdles'),
+    revokes,
+    approves,
+    wait(31_000),
+  ])
+  expect(fault).toBeUndefined()
+})

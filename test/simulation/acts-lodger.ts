@@ -50,7 +50,7 @@ async function approve(acting: Acting): Promise<void> {
     const about = { workspaceId: PLACES.cwd, packageId: LODGER, revision, digest }
     const record = { ...about, capabilities: [...CAPABILITIES], executableApproved: true, luaApproved: false, nativeApproved: false }
     const others = lodger.records.filter((each) => each.digest !== digest)
-    // What was taken back a moment before may be told with it: then that is an update, until which the last good serves (plugin-protocol §3.3).
+    // What was taken back a moment before may be told with it: then that is an update, until which the last good serves.
     const contents = lodger.approved.values().flat()
     await configured(acting, [...others, record], [...new Set([...contents, lodger.content])])
   } catch (error) {

@@ -36,6 +36,8 @@ const SUMMARY_FIELDS = [
 const ROOT = 'parent_id is null'
 const KINDS = [ROOT, 'parent_id is not null'] as const
 
+const COUNT = `select ${KINDS.map((kind) => `(select count(*) from sessions where tenant_id = @tenantId and ${kind})`).join(' + ')} as count`
+
 /** Migration 13. */
 export const SESSION_KINDS_SCHEMA = `
 create index sessions_below on sessions (tenant_id, updated desc, id desc, archived) where parent_id is not null;
@@ -79,8 +81,7 @@ export function createSessionTable(
   const remove = connection.query<[string]>('delete from sessions where id = ?')
   const children = connection.query<[string], JsonRow>('select json from sessions where parent_id = ? order by rowid')
   const parent = connection.query<[string], { parentId: string | null }>('select parent_id as parentId from sessions where id = ?')
-  const countOf = (kind: string) => `(select count(*) from sessions where tenant_id = @tenantId and ${kind})`
-  const count = connection.query<[{ tenantId: string }], { count: number }>(`select ${KINDS.map(countOf).join(' + ')} as count`)
+  const count = connection.query<[{ tenantId: string }], { count: number }>(COUNT)
   const family = connection.query<[string], { id: string }>(`
     with recursive family (id, depth) as (
       select id, 0 from sessions where id = ?

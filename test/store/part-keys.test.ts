@@ -7,12 +7,18 @@ import { openStore } from '../../src/store/open.js'
 import { MIGRATIONS, migrate } from '../../src/store/opening/migrations.js'
 import { assistant, text } from './records.js'
 
-/** Looks at a store whose database was made before. */
+const MESSAGES = `
+  insert into sessions (id, tenant_id, directory, archived, updated, search_key, summary, json) values ('ses_1', 'local', '/', 0, 1, '', '{}', '{}');
+  insert into messages (key, id, session_id, position, open, info) values
+    (1, 'msg_1', 'ses_1', 0, 0, '${JSON.stringify(assistant('msg_1', 2))}'), (2, 'msg_2', 'ses_1', 1, 0, '${JSON.stringify(assistant('msg_2', 2))}');`
+
+/** Looks at a store whose database was made before, with two messages. */
 function brought(before: (database: InstanceType<typeof Database>) => void, look: (store: ReturnType<typeof openStore>) => void): void {
   const directory = mkdtempSync(join(tmpdir(), 'svc-parts-'))
   const database = new Database(join(directory, 'agent.sqlite3'))
   const upTo = MIGRATIONS.findIndex(({ name }) => name === 'parts in the order of their messages')
   migrate(database, 1, MIGRATIONS.slice(0, upTo))
+  database.exec(MESSAGES)
   before(database)
   database.close()
   const store = openStore({ directory, now: () => 2 })
@@ -31,9 +37,6 @@ it('parts of before keep their messages and their order, and new ones follow', (
   brought(
     (database) => {
       database.exec(`
-        insert into sessions (id, tenant_id, directory, archived, updated, search_key, summary, json) values ('ses_1', 'local', '/', 0, 1, '', '{}', '{}');
-        insert into messages (key, id, session_id, position, open, info) values
-          (1, 'msg_1', 'ses_1', 0, 0, '${JSON.stringify(assistant('msg_1', 2))}'), (2, 'msg_2', 'ses_1', 1, 0, '${JSON.stringify(assistant('msg_2', 2))}');
         insert into parts (id, message_key, position, json, undone) values
           ${at(part('prt_d', 'msg_2'), 7)}, ${at(part('prt_a', 'msg_1'), 2)}, ${at(part('prt_c', 'msg_2'), 3)}, ${at(part('prt_b', 'msg_1'), 0)}`)
       database.exec(`update parts set undone = 1 where id = 'prt_d'`)
@@ -62,9 +65,6 @@ it('a message that has as many parts as it can takes none of the next message', 
   brought(
     (database) => {
       database.exec(`
-        insert into sessions (id, tenant_id, directory, archived, updated, search_key, summary, json) values ('ses_1', 'local', '/', 0, 1, '', '{}', '{}');
-        insert into messages (key, id, session_id, position, open, info) values
-          (1, 'msg_1', 'ses_1', 0, 0, '${JSON.stringify(assistant('msg_1', 2))}'), (2, 'msg_2', 'ses_1', 1, 0, '${JSON.stringify(assistant('msg_2', 2))}');
         insert into parts (id, message_key, position, json, undone) values ${at(part('prt_a', 'msg_1'), last)}`)
     },
     (store) => {

@@ -1,5 +1,7 @@
 // Holds sessions-events §4.10, §4.16, §5.7: the first request of a run leaves before its message is opened, and is told as if it left after it.
 import { expect, it } from 'vitest'
+import { SentEarly } from '../../../src/actors/session/run/sent-early.js'
+import type { StreamPart } from '../../../src/ports/provider-adapter.js'
 import { SvcError } from '../../../src/protocol/errors.js'
 import { openStore } from '../../../src/store/open.js'
 import { createFakeEffects } from '../../fakes/effects.js'
@@ -128,4 +130,19 @@ it('is aborted with a run that is aborted once the message is opened, and before
   expect(isAborted()).toBe(true)
   expect(service.messages(id).at(-1)).toMatchObject({ info: { finish: 'error' } })
   expect(service.events.filter(({ type }) => type === 'message.part.delta')).toEqual([])
+})
+
+it('that goes on after it was stopped is not kept', async () => {
+  const sayings: ((part: StreamPart) => void)[] = []
+  const sent = new SentEarly((push) => {
+    sayings.push(push)
+    return Promise.resolve()
+  })
+  const say = (delta: string) => sayings.forEach((push) => push({ type: 'text', delta }))
+  say('held')
+  sent.work.stop()
+  say('not held')
+  const heard: unknown[] = []
+  await sent.take((part) => void heard.push(part))
+  expect(heard).toEqual([{ type: 'text', delta: 'held' }])
 })

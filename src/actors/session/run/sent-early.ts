@@ -16,7 +16,9 @@ export class SentEarly {
   readonly work = new Stoppable()
   readonly #generated: Promise<void>
   #held: StreamPart[] = []
-  #push: Push = (part) => void this.#held.push(part)
+  #push: Push = (part) => {
+    if (!this.work.isStopped) this.#held.push(part) // I3
+  }
 
   constructor(generate: Generate) {
     this.#generated = begun(() => generate((part) => this.#push(part), this.work.signal))

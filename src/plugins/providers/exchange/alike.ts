@@ -3,7 +3,8 @@
  * say in a row is one event that says all of it, which is parsed once.
  *
  * I1 What is known of an event is the text around its piece. That text is JSON of the same shape with any other piece in its place.
- * I2 A provider whose events are never alike is not compared for long.
+ * I2 A provider whose events are never alike is not compared for long, and an event that is long is not compared: a look at its piece costs more
+ *    than parsing it.
  */
 import { isRecord, type JsonRecord } from '../../../protocol/text/json.js'
 import { parseJson } from './json.js'
@@ -22,6 +23,9 @@ export interface Alike {
 /** Events in vain, one after the other (I2). */
 const PATIENCE = 16
 
+/** Characters of an event that is compared (I2). */
+const LONGEST = 4096
+
 /** What may stand between the quotes of a string in JSON, but for escapes by number. */
 const PIECE = /^(?:[ !#-[\]-\uffff]|\\["\\/bfnrt])+$/
 
@@ -37,7 +41,8 @@ export function createAlike(saying: Saying): Alike {
   let vain = 0
   return {
     keep(data) {
-      if (before === '' || data.length <= before.length + after.length || !data.startsWith(before) || !data.endsWith(after)) return false
+      if (before === '' || data.length > LONGEST || data.length <= before.length + after.length) return false
+      if (!data.startsWith(before) || !data.endsWith(after)) return false
       const piece = data.slice(before.length, data.length - after.length)
       if (!PIECE.test(piece)) return false
       pieces += piece
@@ -51,7 +56,7 @@ export function createAlike(saying: Saying): Alike {
       return data
     },
     learn(event, data) {
-      if (vain > PATIENCE) return
+      if (vain > PATIENCE || data.length > LONGEST) return
       const said = saying(event)
       if (said === undefined) return
       vain++

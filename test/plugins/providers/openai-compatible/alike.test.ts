@@ -123,4 +123,11 @@ describe('events that are alike', () => {
     expect(told([bytesOf(data)], false).events).toBe(200)
     expect(told([bytesOf(data.map((each, index) => each.replace('"c"', `"c${index}"`)))], true).events).toBe(200)
   })
+
+  it('are not looked at where they are long, which would take longer than parsing them', () => {
+    const long = JSON.stringify(chunkOf({ content: 'a'.repeat(20 * 1024 * 1024) }))
+    const data = [JSON.stringify(chunkOf({ content: 'a' })), long, long]
+    expect(told([bytesOf(data)], true).events).toBe(3)
+    expect(told([bytesOf(data)], true).what).toEqual(told([bytesOf(data)], false).what)
+  })
 })
